@@ -10,8 +10,8 @@ import sfumato as sf
 from sfumato.errors import UnattainableError
 from sfumato.microdata.release_check.finer_labels import finer_labels
 from sfumato.pipelines.apply import apply
+from sfumato.report.checks import verdict_text
 from sfumato.report.release.report import text
-from sfumato.report.verdict import text as verdict_text
 
 pytestmark = pytest.mark.usefixtures("no_remedies")
 

@@ -8,8 +8,8 @@ import pytest
 
 import sfumato as sf
 from sfumato.pipelines.verify import verify
+from sfumato.report.checks import verdict_text
 from sfumato.report.release.report import line, promise_text
-from sfumato.report.verdict import text
 
 GIVEN = ("Anna", "Max", "Ida", "Paul", "Emma", "Karl", "Lena", "Otto", "Clara", "Hans")
 NAMES = [f"{given} {name}" for given, name in product(GIVEN, ("Becker", "Vogt", "Winkler", "Schulz", "Roth"))]
@@ -56,7 +56,7 @@ def test_every_head_says_rows_not_persons(tmp_path, kind: str) -> None:
         page = (tmp_path / "out" / name).read_text(encoding="utf-8")
         told = "several rows share their" if "external" in name else f"{shared} of"
         assert "(rows, not persons)" in page and told in page
-    assert "rows, not persons" in text(verify(tmp_path / "out")).splitlines()[-1]
+    assert "rows, not persons" in verdict_text(verify(tmp_path / "out")).splitlines()[-1]
 
 
 def test_a_verdict_about_persons_says_so(tmp_path) -> None:
@@ -65,7 +65,7 @@ def test_a_verdict_about_persons_says_so(tmp_path) -> None:
     assert "for the persons published" in promise_text(release.report)
     release.save(tmp_path / "out")
     assert "not persons" not in (tmp_path / "out" / "report-external.html").read_text(encoding="utf-8")
-    assert text(verify(tmp_path / "out")).endswith("(counted: persons)\n")
+    assert verdict_text(verify(tmp_path / "out")).endswith("(counted: persons)\n")
 
 
 def test_names_of_those_who_serve_are_not_the_persons() -> None:

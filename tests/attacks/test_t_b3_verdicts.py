@@ -7,8 +7,8 @@ import pytest
 
 from sfumato import anonymize
 from sfumato.localization.messages import words_in
+from sfumato.report.release.column_evidence import ReportData
 from sfumato.report.release.report import html
-from sfumato.report.release.report_data import ReportData
 
 # What no sentence of a page or report says as a verdict of its own; what a plan or a policy says is quoted as theirs.
 VERDICTS = {

@@ -5,6 +5,7 @@ from pathlib import Path
 from string import Formatter
 
 import pytest
+from sfumato.report.release.sections.measures import forcing_sentences
 from sfumato.tables.plan.perturbation import PERTURBATIONS
 from sfumato.tables.plan.plan import ATTACKER, PROTECTION, RULES
 
@@ -20,7 +21,6 @@ from sfumato.localization.plurals import PluralMessage
 from sfumato.microdata.models.registry import SHAPES
 from sfumato.microdata.plan.methods import METHOD
 from sfumato.microdata.plan.model import ROLES
-from sfumato.report.release.sections.measures import forcing_sentences
 from sfumato.schema.composite import Choice
 from sfumato.web.microdata import method_choice, promises
 from sfumato.web.microdata.columns import publish_choice

@@ -14,8 +14,7 @@ from sfumato.errors import PlanError
 from sfumato.pipelines import compare as module
 from sfumato.pipelines.compare import compare
 from sfumato.pipelines.release import anonymize
-from sfumato.report.compare import html, text, verdict
-from sfumato.report.comparison_charts import unbeaten
+from sfumato.report.compare import html, text, unbeaten, verdict
 
 METHODS = ("samarati", "optimal", "local", "mondrian", "mondrian-relaxed", "mondrian-loss")
 ROWS = 600

@@ -8,7 +8,17 @@ import pytest
 from sfumato.localization.messages import words_in
 from sfumato.microdata.attacks.attack_result import AttackResult, Rate, judged_together
 from sfumato.pipelines.release import anonymize
-from sfumato.report.attack import attack_words, outside, placed, reached, section, summary, text, verdict, verdict_head
+from sfumato.report.checks import (
+    attack_section,
+    attack_text,
+    attack_words,
+    outside,
+    placed,
+    reached,
+    summary,
+    verdict,
+    verdict_head,
+)
 
 # Looks like a success alone, yet is none among many attacks.
 BY_CHANCE = AttackResult("inference", "nearest rows", Rate(39, 64), Rate(16, 64), Rate(0, 16))
@@ -37,7 +47,7 @@ def test_a_row_that_looks_like_a_success_says_why_it_is_none(attack, english, ge
     assert english in attack_words(judged, words_in())[-1]
     assert german in attack_words(judged, words_in("de"))[-1]
     figures = {"rows": {"published": 64, "raw": 64, "control": 16}, "attacks": [judged], "not_run": [], "remarks": []}
-    assert english in text(figures | {"found": 0, "familywise_error": 0.01})
+    assert english in attack_text(figures | {"found": 0, "familywise_error": 0.01})
 
 
 def test_what_had_nothing_to_try_is_no_attack() -> None:
@@ -64,11 +74,11 @@ def test_a_verdict_does_not_contradict_a_row_that_succeeded_beside_the_promises(
     figures |= {"not_run": [], "remarks": [], "familywise_error": 0.05}
     whole = figures | {"attacks": [attack.to_dict() for attack in judged]}
     failed = figures | {"attacks": [judged[1].to_dict()]}
-    for tell in (verdict, section, outside):
+    for tell in (verdict, attack_section, outside):
         assert none not in tell(whole, words) and some in tell(whole, words)
         assert some not in tell(failed, words)
     assert none in verdict(failed, words) and summary(whole)["not_counted"] == 1
-    assert none not in text(whole) and verdict(whole, words_in()) in text(whole)
+    assert none not in attack_text(whole) and verdict(whole, words_in()) in attack_text(whole)
 
 
 def test_a_person_is_said_to_be_a_star_on_the_page() -> None:
@@ -83,7 +93,7 @@ def test_what_was_reached_stands_where_risks_are_told(tmp_path, attacks) -> None
     """Once in the section of attacks, and once beside each of the places that tell of risks: as often as they are."""
     from sfumato.pipelines.attacks.saved_report import REPORTS, add_to_folder
     from sfumato.pipelines.report_folder import read_dossier
-    from sfumato.report.release.sections.sections import limits
+    from sfumato.report.release.sections import limits
 
     rows = pl.DataFrame([{"sex": "mf"[place % 2], "ill": "abc"[place % 3]} for place in range(40)])
     columns = {"sex": {"role": "quasi-identifier", "hierarchy": {"type": "any"}}, "ill": {"role": "insensitive"}}

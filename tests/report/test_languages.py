@@ -8,7 +8,7 @@ from sfumato.microdata.method_comparison import ComparisonRun, Runs
 from sfumato.pipelines.risk import risk
 from sfumato.pipelines.tables.protect import protect
 from sfumato.report import compare
-from sfumato.report.risk.page import page_of
+from sfumato.report.risk import page_of
 from sfumato.report.tables import comparison as table_comparison
 from sfumato.tables.comparison import TableRun, TableRuns
 

@@ -35,7 +35,7 @@ def command(
     """Measure attacks on a release, compared with rows that were never published."""
     from sfumato.pipelines.attacks.attack import attack
     from sfumato.pipelines.attacks.saved_report import add_to_folder, raw_of
-    from sfumato.report.attack import page_of, text
+    from sfumato.report.checks import attack_text, page_of
 
     if html is not None:
         check_free(html)
@@ -57,5 +57,5 @@ def command(
         write_text(html, page_of(report.to_dict()))
     if save:
         add_to_folder(release, report)
-    show(text(report.to_dict()), report.to_dict(), json)
+    show(attack_text(report.to_dict()), report.to_dict(), json)
     return STATUS["promise"].exit if fail_above is not None and report.highest > fail_above else 0

@@ -42,7 +42,7 @@ def command(
     if data is None or policy is None:
         raise PlanError("use.file_policy_needed")
     from sfumato.pipelines.policy_check import check
-    from sfumato.report.policy import text
+    from sfumato.report.checks import policy_text
 
     verdict = check(
         data,
@@ -61,7 +61,7 @@ def command(
         table=table,
     )
     del quiet  # there is no progress, and results are always printed
-    show(text(verdict), verdict.to_dict(), json)
+    show(policy_text(verdict), verdict.to_dict(), json)
     return 0 if verdict.satisfied else STATUS["promise"].exit
 
 

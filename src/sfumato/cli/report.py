@@ -64,8 +64,7 @@ def _pages(release: Path) -> list[Path]:
 
 
 def _write_annex(path: Path, annex: "Annex") -> None:
-    from sfumato.report.annex import markdown
-    from sfumato.report.annex_document import document
+    from sfumato.report.annex import document, markdown
 
     if path.suffix.lower() == ".docx":
         document(annex).save(path)

@@ -76,8 +76,7 @@ def command(
 
 def _tell(report: Any, html: Path | None, as_json: bool, elsewhere: bool) -> None:
     """Print the result, unless it is requested only as a file."""
-    from sfumato.report.risk.page import page_of
-    from sfumato.report.risk.report import text
+    from sfumato.report.risk import page_of, text
 
     if html is not None:
         write_text(html, page_of(report, report.language))

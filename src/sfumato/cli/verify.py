@@ -30,13 +30,13 @@ def command(
     if len(releases) > 1:
         return _together(releases, (plan, k, quasi_identifiers, separator, table, persons), json)
     from sfumato.pipelines.verify import verify
-    from sfumato.report.verdict import text
+    from sfumato.report.checks import verdict_text
 
     release = releases[0]
 
     columns = [name.strip() for name in names(quasi_identifiers) or ()] or None
     verdict = verify(release, plan, k=k, quasi_identifiers=columns, separator=separator, persons=persons, table=table)
-    show(text(verdict), verdict.to_dict(), json)
+    show(verdict_text(verdict), verdict.to_dict(), json)
     return 0 if verdict.satisfied else STATUS["promise"].exit
 
 

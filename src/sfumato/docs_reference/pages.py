@@ -8,7 +8,7 @@ from sfumato.bundled_docs import pages, title, title_of
 from sfumato.dataclass import dataclass
 from sfumato.docs_reference import command_line, plan_keys, python_names, rest
 from sfumato.localization.messages import words_in
-from sfumato.report.page.approval import all_entries
+from sfumato.report.html_page import all_entries
 
 # Public names by their folder or module; the first match applies.
 GROUPS = {

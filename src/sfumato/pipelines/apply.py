@@ -67,7 +67,7 @@ from sfumato.pipelines.release_stages.counting import (
 )
 from sfumato.pipelines.release_stages.perturb import perturbed
 from sfumato.pipelines.release_stages.published_columns import handling_of
-from sfumato.report.verdict import text
+from sfumato.report.checks import verdict_text
 
 # The record of all applications of a recoding, in the folder of its release; internal.
 APPLIED = "applied.json"
@@ -123,7 +123,7 @@ class ApplyResult:
     def text(self) -> str:
         figures = {name: f"{self.to_dict()[name]:,}" for name in ("suppressed_rows", "added", "removed")}
         rows = filled("{suppressed_rows} {suppressed_rows:row|rows} suppressed\n", figures)
-        return text(self.verdict) + rows + (DIFFERS.format(**figures) if self.added or self.removed else "")
+        return verdict_text(self.verdict) + rows + (DIFFERS.format(**figures) if self.added or self.removed else "")
 
 
 def apply(recoding: Path, data: Path, out: Path, *, drop_violating: bool = False, released: bool = True) -> ApplyResult:

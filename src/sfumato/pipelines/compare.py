@@ -33,12 +33,11 @@ from sfumato.microdata.plan.resolve import resolve
 from sfumato.microdata.plan.write import plan_dict
 from sfumato.pipelines.release_folder import Drawing
 from sfumato.pipelines.release_stages.counting import frequency_table
-from sfumato.report.compare import as_csv, html
-from sfumato.report.comparison_charts import comparison_charts, drawn
-from sfumato.report.page.html_page import fragment
+from sfumato.report.compare import as_csv, comparison_charts, drawn, html
+from sfumato.report.html_page import fragment
 
 if TYPE_CHECKING:
-    from sfumato.report.comparison_charts import Chart
+    from sfumato.report.compare import Chart
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -109,7 +108,7 @@ class Comparison(Runs):
     @property
     def charts(self) -> "dict[str, Chart]":
         """The charts by name, as Altair shows them in a notebook."""
-        from sfumato.report.comparison_charts import comparison_charts
+        from sfumato.report.compare import comparison_charts
 
         return comparison_charts(self)
 

@@ -31,12 +31,12 @@ from sfumato.microdata.release_report import Report
 from sfumato.pipelines.persons.pseudonyms import KEY_FILE, write_key
 from sfumato.pipelines.release_stages.checksums import checksums, figures_of
 from sfumato.pipelines.release_stages.counting import recount
-from sfumato.report.page.plots import alone, bars, histogram
-from sfumato.report.release.sections.column_evidence import class_sizes
-from sfumato.report.release.sections.sections import SHARES
+from sfumato.report.plots import alone, bars, histogram
+from sfumato.report.release.column_evidence import class_sizes
+from sfumato.report.release.sections import SHARES
 
 if TYPE_CHECKING:
-    from sfumato.report.release.column_explanation import Explanation
+    from sfumato.report.release.report import Explanation
 
 
 KINDS = (".svg", ".png", ".pdf")
@@ -241,9 +241,8 @@ class Release:
         Raises:
             PlanError: The plan has no such column.
         """
-        from sfumato.report.release.column_explanation import explain
-        from sfumato.report.release.report_data import ReportData
-        from sfumato.report.release.sections.column_evidence import gather
+        from sfumato.report.release.column_evidence import ReportData, gather
+        from sfumato.report.release.report import explain
 
         if column not in self.resolved.columns:
             raise PlanError(
@@ -306,9 +305,8 @@ class Release:
             home: The folder from which paths in the printed plan are resolved; by default as they were read.
             house: The internal files of the folder.
         """
+        from sfumato.report.release.column_evidence import ReportData, gather
         from sfumato.report.release.report import files
-        from sfumato.report.release.report_data import ReportData
-        from sfumato.report.release.sections.column_evidence import gather
 
         report, others = self._with_trade_off()
         evidence = gather(self.resolved, self.table, self.recoding)

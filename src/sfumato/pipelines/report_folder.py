@@ -26,8 +26,8 @@ from sfumato.pipelines.release_stages.checksums import refuse_several
 from sfumato.pipelines.tables.internal_documents import read_annex as annex_of_tables
 from sfumato.report.annex import Annex
 from sfumato.report.files import text as text_of_files
-from sfumato.report.release.annex import rows_annex
-from sfumato.report.release.report_data import ReportData
+from sfumato.report.release.column_evidence import ReportData
+from sfumato.report.release.sign_off import rows_annex
 from sfumato.report.tables.report import summary as text_of_table
 from sfumato.schema.files import load
 

@@ -27,7 +27,7 @@ from sfumato.microdata.plan.read import read_plan
 from sfumato.microdata.plan.resolve import for_measuring
 from sfumato.pipelines.column_arguments import listed
 from sfumato.pipelines.release_stages.counting import check_texts, reading_of, with_sample
-from sfumato.report.risk.page import html_part
+from sfumato.report.risk import html_part
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -6,7 +6,7 @@ from typing import Any
 
 from sfumato.localization.messages import Messages, words_in
 from sfumato.microdata.plan.model import Plan
-from sfumato.report.page.html_page import listing, page, paragraph, section, table, tiles
+from sfumato.report.html_page import listing, page, paragraph, section, table, tiles
 
 
 def html(plan: Plan, figures: Mapping[str, Any]) -> str:

@@ -12,7 +12,7 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse, RedirectResponse
 
 from sfumato.errors import SfumatoError
-from sfumato.report.page.html_page import page, paragraph, section, table
+from sfumato.report.html_page import page, paragraph, section, table
 from sfumato.service.attributes.schemas import About, Health
 from sfumato.service.http.metrics import Metrics
 from sfumato.service.http.problems import API_VERSION

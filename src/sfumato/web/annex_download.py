@@ -9,8 +9,7 @@ from nicegui import ui
 
 from sfumato.localization.messages import Messages
 from sfumato.pipelines.report_folder import read_annex
-from sfumato.report.annex import ANNEX, WORD_ANNEX, markdown
-from sfumato.report.annex_document import document
+from sfumato.report.annex import ANNEX, WORD_ANNEX, document, markdown
 from sfumato.web import components
 
 

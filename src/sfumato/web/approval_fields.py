@@ -6,7 +6,7 @@ from typing import Any
 from nicegui import ui
 
 from sfumato.localization.messages import Messages
-from sfumato.report.page.approval import ABOUT
+from sfumato.report.html_page import ABOUT
 
 
 def sign_off_fields(words: Messages, stated: dict[str, str], changed: Callable[[dict[str, str]], Any]) -> None:

@@ -18,7 +18,7 @@ from nicegui.dependencies import JsComponent
 from sfumato.dataclass import dataclass
 from sfumato.errors import SfumatoError
 from sfumato.localization.messages import Messages
-from sfumato.report.page.html_page import style
+from sfumato.report.html_page import style
 from sfumato.service.http.problems import RefusedError
 from sfumato.service.http.request_log import log_error
 

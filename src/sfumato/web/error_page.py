@@ -7,7 +7,7 @@ from starlette.requests import HTTPConnection, Request
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
 
 from sfumato.localization.messages import Messages, accepted_words, languages, words_in
-from sfumato.report.page.html_page import style
+from sfumato.report.html_page import style
 from sfumato.web.components import ICON
 
 HOME = "/app"

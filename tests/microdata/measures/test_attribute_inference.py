@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from sfumato.microdata.measures.attribute_inference import correct_guesses
 from sfumato.pipelines.release import anonymize
 from sfumato.pipelines.suggest import suggest_for_frame
+from sfumato.report.release.column_evidence import ReportData
 from sfumato.report.release.report import html, text
-from sfumato.report.release.report_data import ReportData
 
 ROWS = 600
 

@@ -11,7 +11,7 @@ from sfumato.microdata.measures.risk import prosecutor
 from sfumato.microdata.measures.risk_overview import SizeCount
 from sfumato.microdata.models.individual_risk import expected_risks
 from sfumato.pipelines.risk import risk
-from sfumato.report.risk.report import text
+from sfumato.report.risk import text
 
 # Sweeney (2002), the voter example in short: zip, birth, sex.
 ROWS = pl.DataFrame(

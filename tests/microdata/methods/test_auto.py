@@ -226,7 +226,7 @@ class TestTheWinner:
 
     def test_stars_and_missing_values_are_counted_nowhere(self) -> None:
         """Sentences, the table of values left and the page have one count."""
-        from sfumato.report.release.sections.column_evidence import gather
+        from sfumato.report.release.column_evidence import gather
 
         codes = ["10115"] * 4 + ["20095"] * 2 + [None] * 4
         frame = pl.DataFrame({"zip": codes, "town": ["x"] * 10})

@@ -17,7 +17,7 @@ from sfumato.microdata.attacks.seeded_shuffles import by_r
 from sfumato.pipelines.attacks.attack import PARTS, STEPS, attack
 from sfumato.pipelines.release import anonymize
 from sfumato.pipelines.report_folder import read_dossier
-from sfumato.report.attack import page_of, section, summary, text
+from sfumato.report.checks import attack_section, attack_text, page_of, summary
 from sfumato.report.schema import external_schema
 from sizes import size
 
@@ -246,9 +246,9 @@ def test_a_release_of_stars_tells_nothing(raw, control) -> None:
 def test_the_report_in_words(raw, control) -> None:
     figures = attack(raw, raw, control=control, attempts=50).to_dict()
     json.dumps(figures, allow_nan=False)
-    assert "attacks succeeded" in text(figures) and "no proof" not in text(figures)
+    assert "attacks succeeded" in attack_text(figures) and "no proof" not in attack_text(figures)
     assert "Measured attacks" in page_of(figures)
-    assert "Gemessene Angriffe" in section(figures, words_in("de"))
+    assert "Gemessene Angriffe" in attack_section(figures, words_in("de"))
 
 
 def test_files_without_a_common_column_are_refused(raw) -> None:
@@ -305,8 +305,8 @@ def test_a_register_of_strangers_is_not_comparable(tmp_path) -> None:
     report = attack(raw, raw, control=others, register=money(tmp_path / "register.csv", 3), attempts=50)
     linked = next(one for one in report.attacks if one.variant == "register")
     assert not linked.comparable and linked.verdict == "not applicable: no attempt was possible"
-    assert "(register): not applicable" in text(report.to_dict())
-    assert "nicht anwendbar" in section(report.to_dict(), words_in("de"))
+    assert "(register): not applicable" in attack_text(report.to_dict())
+    assert "nicht anwendbar" in attack_section(report.to_dict(), words_in("de"))
 
 
 @pytest.mark.parametrize("empty", ["release", "raw", "control", "register"])
@@ -433,7 +433,7 @@ def test_who_knows_other_sensitive_values_is_told_of_and_accuses_nobody() -> Non
     more = [one for one in report.attacks if one.variant.endswith("other sensitive values known too")]
     assert [one.details["column"] for one in more] == ["illness", "drug"]
     assert all(one.evidence and not one.counted and one.remark for one in more)
-    assert "andere sensible Werte auch bekannt" in section(report.to_dict(), words_in("de"))
+    assert "andere sensible Werte auch bekannt" in attack_section(report.to_dict(), words_in("de"))
 
 
 def test_a_column_in_words_of_its_own_hides_no_order() -> None:

@@ -1,9 +1,8 @@
 """What the reports of a release are made of, as its folder has it."""
 
 from sfumato.microdata.methods.full_domain.trade_off import alternatives
+from sfumato.report.release.column_evidence import ReportData, gather
 from sfumato.report.release.report import files as report_files
-from sfumato.report.release.report_data import ReportData
-from sfumato.report.release.sections.column_evidence import gather
 
 
 def dossier_of(release, **more):

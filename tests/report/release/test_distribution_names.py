@@ -9,8 +9,8 @@ from dossiers import files
 
 from sfumato.localization.messages import words_in
 from sfumato.pipelines.release import anonymize
-from sfumato.report.page.plots import Pair, short_names
-from sfumato.report.release.sections.column_evidence import gather
+from sfumato.report.plots import Pair, short_names
+from sfumato.report.release.column_evidence import gather
 
 
 @pytest.mark.parametrize(

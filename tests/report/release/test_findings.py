@@ -9,9 +9,9 @@ import pytest
 from sfumato.localization.messages import words_in
 from sfumato.microdata.measures.attribute_inference import InferenceRisk
 from sfumato.pipelines.release import anonymize
+from sfumato.report.release.column_evidence import ReportData
 from sfumato.report.release.findings import disclosure, heavily_generalized_columns, inference_risks
 from sfumato.report.release.report import files, text
-from sfumato.report.release.report_data import ReportData
 
 NAMES = [f"answer_{place:02}" for place in range(1, 13)]
 

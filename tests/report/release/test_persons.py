@@ -8,7 +8,7 @@ import pytest
 from dossiers import dossier_of, files
 
 from sfumato.pipelines.release import anonymize
-from sfumato.report.release.sections import sections
+from sfumato.report.release import sections
 from sfumato.report.release.sign_off import residual_sentences
 
 SAYS = {"en": ("at least 5 persons", "at least 5 rows"), "de": ("mindestens 5 Personen", "mindestens 5 Zeilen")}

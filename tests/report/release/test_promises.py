@@ -8,8 +8,8 @@ from dossiers import files
 
 from sfumato.localization.messages import languages, words_in
 from sfumato.pipelines.release import anonymize
+from sfumato.report.release.column_evidence import ReportData
 from sfumato.report.release.report import html
-from sfumato.report.release.report_data import ReportData
 
 ROWS = pl.DataFrame(
     {

@@ -16,13 +16,12 @@ from sfumato.localization.messages import words_in
 from sfumato.localization.number_format import percent
 from sfumato.microdata.methods.full_domain.trade_off import alternatives
 from sfumato.pipelines.release import anonymize
-from sfumato.report.page.html_page import folded, style
-from sfumato.report.page.plots import Pair, histogram
+from sfumato.report.html_page import folded, style
+from sfumato.report.plots import Pair, histogram
 from sfumato.report.release import external
+from sfumato.report.release.column_evidence import ReportData, class_sizes, gather
+from sfumato.report.release.measures import trade_off_sentences
 from sfumato.report.release.report import fragment, html, line, text
-from sfumato.report.release.report_data import ReportData
-from sfumato.report.release.sections.column_evidence import class_sizes, gather
-from sfumato.report.release.sections.trade_off import trade_off_sentences
 
 LOADING = ("src", "href", "srcset", "data", "action", "poster", "background", "formaction", "xlink:href")
 VOID = {"meta", "br", "link", "img", "input", "hr"}

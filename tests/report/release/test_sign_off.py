@@ -18,15 +18,12 @@ from sfumato.pipelines.attacks.attack import attack
 from sfumato.pipelines.attacks.saved_report import add_to_folder
 from sfumato.pipelines.release import anonymize
 from sfumato.pipelines.report_folder import read_annex, read_dossier
-from sfumato.report.annex import markdown
-from sfumato.report.annex_document import document
-from sfumato.report.attack import verdict
-from sfumato.report.release.annex import rows_annex
+from sfumato.report.annex import document, markdown
+from sfumato.report.checks import verdict
+from sfumato.report.release.column_evidence import ReportData, gather
 from sfumato.report.release.findings import disclosure
 from sfumato.report.release.report import files
-from sfumato.report.release.report_data import ReportData
-from sfumato.report.release.sections.column_evidence import gather
-from sfumato.report.release.sign_off import residual_sentences
+from sfumato.report.release.sign_off import residual_sentences, rows_annex
 
 ABOUT = {"by": "Registry Unit", "purpose": "care in rural districts", "recipient": "Ulm", "basis": "Art. 89 GDPR"}
 ENGLISH = re.compile(r"\b(the|rows|which|because|published|level|before)\b")

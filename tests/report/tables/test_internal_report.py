@@ -10,8 +10,7 @@ import pytest
 from sfumato.localization.messages import words_in
 from sfumato.pipelines.report_folder import read_annex
 from sfumato.pipelines.tables.protect import run_plan
-from sfumato.report.annex import markdown
-from sfumato.report.annex_document import document
+from sfumato.report.annex import document, markdown
 from sfumato.tables.plan.table_plan import read_table_plan
 
 CELLS = "area,n\nTotal,24\na,2\nb,9\nc,13\n"

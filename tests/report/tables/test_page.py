@@ -6,9 +6,9 @@ import pytest
 
 import sfumato as sf
 from sfumato.localization.messages import words_in
+from sfumato.report.tables.annex import outcome_sentences
 from sfumato.report.tables.page import published
 from sfumato.report.tables.report import metrics
-from sfumato.report.tables.summary import outcome_sentences
 from sfumato.tables.cells.columns import TextColumns
 from sfumato.tables.linked.cross import LEFT_OUT
 

@@ -42,7 +42,7 @@ from sfumato.pipelines.column_arguments import listed
 from sfumato.pipelines.persons.earlier_releases import read_release
 from sfumato.pipelines.release_folder import ProgressCallback
 from sfumato.pipelines.release_stages.checksums import remark_on_siblings
-from sfumato.report.attack import section
+from sfumato.report.checks import attack_section
 from sfumato.version import __version__
 
 ATTEMPTS = 1000
@@ -77,7 +77,7 @@ class AttackReport:
         return f"AttackReport({len(self.attacks)} attacks, {reached}; {len(self.absences)} not run)"
 
     def _repr_html_(self) -> str:
-        return section(self.to_dict())
+        return attack_section(self.to_dict())
 
     @property
     def found(self) -> tuple[AttackResult, ...]:

@@ -14,7 +14,7 @@ from sfumato.microdata.plan.resolve import released_plan
 from sfumato.pipelines.attacks.attack import AttackReport, attack
 from sfumato.pipelines.release_folder import HANDED_OUT, Release
 from sfumato.pipelines.release_stages import checksums
-from sfumato.report.attack import placed, summary
+from sfumato.report.checks import placed, summary
 from sfumato.report.release.report import external_checksums
 
 REPORTS = ("report.json", "report.html", "report-external.json", "report-external.html")

@@ -18,7 +18,7 @@ from sfumato.pipelines.tables.perturbation.perturb import change
 from sfumato.pipelines.tables.protect import run
 from sfumato.pipelines.tables.protect_linked import plan_of, sheets_of
 from sfumato.pipelines.tables.table_source import columns_from, source_columns, with_metadata
-from sfumato.report.page.html_page import fragment
+from sfumato.report.html_page import fragment
 from sfumato.report.tables.comparison import html, text
 from sfumato.tables.cells.columns import TextColumns
 from sfumato.tables.comparison import TableRun, TableRuns

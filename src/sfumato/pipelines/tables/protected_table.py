@@ -6,10 +6,9 @@ from typing import Any
 
 from sfumato.dataclass import dataclass
 from sfumato.pipelines.tables.table_release import TableRelease, TablesRelease
-from sfumato.report.tables.internal_report import DocumentContext
+from sfumato.report.tables.internal_report import DocumentContext, masked_house
 from sfumato.report.tables.page import html
 from sfumato.report.tables.report import metrics
-from sfumato.report.tables.suppressed_internal import masked_house
 from sfumato.tables.attack.findings import Audit
 from sfumato.tables.cells.columns import TextColumns
 from sfumato.tables.formats.release_files import masked_files

@@ -16,7 +16,7 @@ from sfumato.delimited.formulas import plain_cell
 from sfumato.delimited.records import delimited_text, read_lines
 from sfumato.pipelines.tables.internal_documents import HOUSE, annex_of, hash_of, papers_of
 from sfumato.report.annex import ANNEX, markdown
-from sfumato.report.page.html_page import fragment
+from sfumato.report.html_page import fragment
 from sfumato.report.tables.internal_report import DocumentContext
 from sfumato.report.tables.page import DAY, HANDED_OUT, SEAL
 from sfumato.schema.files import written

@@ -16,9 +16,9 @@ from sfumato.localization.messages import Messages
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.recoding.missing_values import is_plain
 from sfumato.microdata.verdict import Guarantee
-from sfumato.report import attack
-from sfumato.report.page import approval
-from sfumato.report.page.html_page import (
+from sfumato.report import html_page as approval
+from sfumato.report.checks import framed, outside, summary
+from sfumato.report.html_page import (
     definitions,
     folded,
     labels_html,
@@ -29,11 +29,10 @@ from sfumato.report.page.html_page import (
     sentence_html,
     table,
 )
-from sfumato.report.release import findings, optimality, sentences
+from sfumato.report.release import findings, measures, sections, sentences
+from sfumato.report.release.column_evidence import ReportData
+from sfumato.report.release.columns import LabelMeaning
 from sfumato.report.release.findings import columns_alike
-from sfumato.report.release.labels import LabelMeaning
-from sfumato.report.release.report_data import ReportData
-from sfumato.report.release.sections import sections
 
 Matrix = Mapping[str, Mapping[str, float]]
 Counts = Mapping[str, int]
@@ -65,7 +64,7 @@ def html(dossier: ReportData) -> str:
         *(_matrix(dossier, name) for name in _plan(dossier).columns),
         section(words["external.rows"], paragraph(_suppressed(dossier))),
         section(words["external.promises"], table(head, promises, words)),
-        attack.framed(attack.outside(figures_of_attack, words) if figures_of_attack else ""),
+        framed(outside(figures_of_attack, words) if figures_of_attack else ""),
         _hashes(dossier),
         section(words["external.glossary"], definitions(_glossary(dossier))),
     ]
@@ -95,7 +94,7 @@ def metrics(dossier: ReportData) -> dict[str, Any]:
             *findings.rare_values(words, report, outside=True),
             *sentences.limits(words, tuple(promise.model for promise in report.models), plan),
         ],
-        **({"attack": attack.summary(report.details["attack"])} if "attack" in report.details else {}),
+        **({"attack": summary(report.details["attack"])} if "attack" in report.details else {}),
     }
 
 
@@ -250,7 +249,7 @@ def _fate(dossier: ReportData, name: str) -> str:
     words, report = dossier.words, dossier.report
     if alike := sentences.fate_of_all(words, report, name):
         return alike
-    if name in optimality.published(report):
+    if name in measures.published(report):
         return words["report.alike"]
     return words["external.coarser"] if name in report.levels else _by_class(dossier, name)
 

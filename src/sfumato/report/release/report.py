@@ -7,17 +7,18 @@ from html import escape
 from math import isclose
 from typing import Any
 
+from sfumato.dataclass import dataclass
+from sfumato.hierarchies.summary import hierarchy_words
 from sfumato.localization.lists import MOST_NAMES, ListMessage, enumeration, names_told
 from sfumato.localization.messages import Messages, words_in, words_on_persons
 from sfumato.microdata.release_report import EXTERNAL_CHECKSUMS, Report
-from sfumato.report import attack as attacks
-from sfumato.report import policy as policies
-from sfumato.report.page import approval
-from sfumato.report.page.html_page import page, paragraph, section, table
-from sfumato.report.page.plots import Pair, histogram, legend, meters
-from sfumato.report.release import findings, optimality, sign_off
-from sfumato.report.release.report_data import ReportData
-from sfumato.report.release.sections import sections
+from sfumato.report import html_page as approval
+from sfumato.report.checks import attack_section, framed, policy_section
+from sfumato.report.html_page import listing, page, paragraph, section, table
+from sfumato.report.plots import Pair, histogram, legend, meters
+from sfumato.report.release import findings, measures, sections, sentences, sign_off
+from sfumato.report.release.column_evidence import ReportData
+from sfumato.report.release.findings import lost_column
 
 MOST_PLOTS = 6
 # Metrics of persons in the file and of others: message key, and the names of both metrics.
@@ -159,7 +160,7 @@ def html(dossier: ReportData) -> str:
         sections.limits(dossier),
         approval.document(words, sign_off.document_rows(dossier)),
         sections.key_figures(dossier),
-        optimality.quality(dossier),
+        measures.quality(dossier),
         sign_off.residual_risk(dossier),
         sections.columns(dossier),
         sections.risk(dossier),
@@ -180,13 +181,13 @@ def html(dossier: ReportData) -> str:
 def policy(dossier: ReportData) -> str:
     """Return the result of evaluating the plan's policy, if it names one."""
     figures = dossier.report.details.get("policy")
-    return policies.section(figures, dossier.words) if figures else ""
+    return policy_section(figures, dossier.words) if figures else ""
 
 
 def attack(dossier: ReportData) -> str:
     """Return the attack section, or a placeholder for it."""
     figures = dossier.report.details.get("attack")
-    return attacks.framed(attacks.section(figures, dossier.words) if figures else "")
+    return framed(attack_section(figures, dossier.words) if figures else "")
 
 
 def fragment(report: Report) -> str:
@@ -335,3 +336,53 @@ def _plots(words: Messages, quantiles: Mapping[str, Mapping[str, list[float]]]) 
         about = words["perturbed.quantiles"].format(column=name)
         drawn = histogram(words, bars, words["perturbed.quantile_axis"], about)
         yield f"<figure>{drawn}<figcaption>{escape(about)}</figcaption></figure>"
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """Sentences about a column, the most important first."""
+
+    sentences: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return "\n".join(self.sentences)
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return f"<div>{paragraph(self.sentences[0])}{listing(self.sentences[1:])}</div>"
+
+
+def explain(dossier: ReportData, name: str) -> Explanation:
+    """Explain a column's role, what happened to it, its loss, and its guarantees."""
+    return Explanation(tuple(_sentences(dossier, name)))
+
+
+def _sentences(dossier: ReportData, name: str) -> Iterator[str]:
+    assert dossier.plan is not None
+    words, report, column = dossier.words, dossier.report, dossier.plan.columns[name]
+    what = sections.fate(dossier, name)
+    yield words["explain.head"].format(column=name, role=words.get(f"glossary.{column.role}", column.role), what=what)
+    if name in dossier.plan.reasons:
+        yield dossier.plan.reasons[name]
+    if column.hierarchy is not None:
+        yield words["explain.ladder"].format(ladder=hierarchy_words(column.hierarchy))
+    yield from _figures(dossier, name)
+    for promise in report.models:
+        if promise.column == name:
+            yield sentences.promised(words, promise, dossier.plan, dossier.star_rows)
+    lost = [entry for entry in report.details.get("heavily_generalized_columns", ()) if entry["column"] == name]
+    yield from (lost_column(words, entry) for entry in lost)
+
+
+def _figures(dossier: ReportData, name: str) -> Iterator[str]:
+    """Yield what is left of a quasi-identifier, in numbers and examples."""
+    words, loss = dossier.words, dossier.report.loss
+    if loss.name in sections.SHARES and name in loss.per_column:
+        yield words["explain.loss"].format(share=words.percent(loss.per_column[name]))
+    evidence = dossier.evidence.columns.get(name) if dossier.evidence else None
+    if evidence is not None:
+        counts = {"before": words.count(evidence.before), "after": words.count(evidence.after)}
+        yield words["explain.values"].format(**counts)
+        for before, after in evidence.examples:
+            yield words["explain.example"].format(before=before, after=after)

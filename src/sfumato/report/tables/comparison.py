@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from html import escape
 
 from sfumato.localization.messages import Messages, words_in
-from sfumato.report.page.html_page import listing, page, paragraph, section, table
+from sfumato.report.html_page import listing, page, paragraph, section, table
 from sfumato.tables.comparison import TableRun, TableRuns
 
 HEAD = (

@@ -1,19 +1,22 @@
-"""The report for publication on a protected table, as a page in the language of its plan."""
+"""Reports for publication on tables, as pages in the language of their plan: suppressed, perturbed, of a batch file."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
 from typing import Any
 
+import numpy as np
+
 from sfumato.localization.messages import Messages, words_in
-from sfumato.report.page.approval import rows_outside
-from sfumato.report.page.html_page import listing, page, paragraph, section, table
-from sfumato.report.tables.limitations import attackers_considered, limits
-from sfumato.report.tables.not_audited import not_audited
+from sfumato.report.html_page import listing, page, paragraph, rows_outside, section, table
+from sfumato.report.tables.limitations import MOST_ROWS, attackers_considered, limits, not_audited
+from sfumato.report.tables.perturbed import additivity_line, method_words, perturbed_limits, verdict_words
+from sfumato.tables.argus.statuses import ArgusStatus
 from sfumato.tables.cells.columns import TextColumns
+from sfumato.tables.formats.argus_outputs import Protected
+from sfumato.tables.perturbation.perturbed import PerturbedResult
 from sfumato.tables.plan.table_plan import TablePlan
 from sfumato.tables.suppressed_table import SuppressedTable
 
-MOST_ROWS = 500
 # The table published with the page; and the date and checksum of a saved release.
 HANDED_OUT, DAY, SEAL = "table-external.csv", "date", "external_sha256"
 
@@ -143,3 +146,73 @@ def published(words: Messages, public: TextColumns, new: Sequence[str]) -> list[
         words["tabled.published"], table([names.get(name, name) for name in public.texts], rows[:MOST_ROWS], words)
     )
     return [shown, *([paragraph(more, soft=True)] if len(rows) > MOST_ROWS else [])]
+
+
+def perturbed_html(changed: PerturbedResult, report: Mapping[str, Any]) -> str:
+    """Return the full report as one page: what is published and can be computed from it, independent of true values.
+
+    Whether a rule classifies some cell as sensitive, and whether any number was changed, is internal.
+    """
+    words = words_in(changed.plan.output.language)
+    title = words["noised.title"]
+    promised = bool(changed.plan.primary or changed.plan.table.cells)
+    verdict = verdict_words(words, changed, promised)
+    body = [
+        f"<h1>{escape(title)}</h1>",
+        paragraph(f"Sfumato {report['version']}", soft=True),
+        document(words, changed.plan, report),
+        f'<div class="verdict{"" if changed.attacked else " not"}">{"".join(map(paragraph, verdict))}</div>',
+        not_promised(words, perturbed_limits(words, promised)),
+        section(
+            words["tabled.figures"],
+            table([words["measure.figure"], words["measure.value"]], _perturbed_figures(words, report), words),
+        ),
+        *published(words, changed.external, changed.names(1)),
+        *sealed(words, report),
+    ]
+    return page(title, body, words.language)
+
+
+def _perturbed_figures(words: Messages, report: Mapping[str, Any]) -> list[tuple[str, object]]:
+    # The size of changes and the number of sensitive cells would reveal suppressed values: they are only in
+    # report.json.
+    return [
+        (words["tabled.cells"], report["cells"]),
+        (words["noised.method"], method_words({**report, "further_steps": None}, words)),
+        (words["noised.totals"], additivity_line(report["additivity"], words)),
+    ]
+
+
+WORDS = {status: status.name.replace("_", " ").lower() for status in ArgusStatus}
+
+
+def table_page(done: Protected) -> str:
+    """Return the internal page: it states how many cells are sensitive, and their total."""
+    office = done.table
+    names = " × ".join(tree.name for tree in office.trees)
+    rows = [
+        (int(status), WORDS[status], int(own.sum()), float(office.values[own].sum()), _costs(done, own))
+        for status in ArgusStatus
+        if (own := office.statuses == status).any()
+    ]
+    said = [f"{office.value} by {names or 'relations'}: {len(office):,} cells.", *done.notes]
+    if done.published is not None:
+        change = np.abs(done.published - office.values)
+        said.append(
+            f"Numbers were changed by {done.method}: by {change.mean():,.4g} on average, {change.max():,.6g} at most."
+        )
+    head = ["status", "meaning", "cells", "value", "cost"]
+    return page(
+        "Table",
+        [
+            "<h1>Table</h1>",
+            *(paragraph(text) for text in said),
+            section("Cells by status", table(head, rows)),
+            paragraph("For the house: do not hand this page out.", soft=True),
+        ],
+    )
+
+
+def _costs(done: Protected, own: "np.ndarray[tuple[int], np.dtype[np.bool_]]") -> float:
+    costs = np.abs(done.table.values) if done.table.costs is None else done.table.costs
+    return float(costs[own].sum())

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from sfumato.localization.messages import Messages, words_in
-from sfumato.report.tables.not_audited import not_audited, unattacked_words
+from sfumato.report.tables.limitations import not_audited, unattacked_words
 from sfumato.tables.perturbation.perturbed import PerturbedCells, PerturbedResult
 from sfumato.version import __version__
 
@@ -144,7 +144,7 @@ def method_words(report: Mapping[str, Any], words: Messages) -> str:
     return rounded + (words["noised.further_steps"].format(steps=words.count(steps)) if steps else "")
 
 
-def limits(words: Messages, promised: bool) -> Iterator[str]:
+def perturbed_limits(words: Messages, promised: bool) -> Iterator[str]:
     """Yield what is not guaranteed for a perturbed table."""
     yield words["noised.not.insiders"]
     if promised:

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from sfumato.report.tables import perturbed
-from sfumato.report.tables.inherent_disclosure import known_figures, known_note, tidy
-from sfumato.report.tables.not_audited import UNATTACKED, not_audited
+from sfumato.report.tables.limitations import UNATTACKED, known_figures, known_note, not_audited, tidy
 from sfumato.tables.attack.findings import Audit, Finding
 from sfumato.tables.attack.reduced_levels import known_line
 from sfumato.tables.cell_labels import cells_named, span

@@ -86,7 +86,7 @@ def _protect(plan: Path, result: Path, _: dict[str, Any], tell: ProgressCallback
 def _risk(plan: Path, result: Path, parameters: dict[str, Any], tell: ProgressCallback) -> None:
     from sfumato.atomic_folders import staged, write_text
     from sfumato.pipelines.risk import risk
-    from sfumato.report.risk.page import page_of
+    from sfumato.report.risk import page_of
 
     tell("count", 0, 1)
     report = risk(None, plan=plan, **parameters)

@@ -11,8 +11,7 @@ from nicegui import ui
 from sfumato.bundled_docs import FIRST, pages, title
 from sfumato.docs_reference.pages import written
 from sfumato.localization.messages import DEFAULT
-from sfumato.report.page.approval import all_entries
-from sfumato.report.page.html_page import definitions
+from sfumato.report.html_page import all_entries, definitions
 from sfumato.web import components
 from sfumato.web.page_layout import Shell
 

@@ -15,7 +15,7 @@ from nicegui import ui
 
 from sfumato.pipelines.report_folder import read_annex
 from sfumato.report.annex import ANNEX, markdown
-from sfumato.report.attack import beside, verdict
+from sfumato.report.checks import beside, verdict
 from sfumato.schema.files import written
 from sfumato.web import components
 from sfumato.web.annex_download import annex_buttons

@@ -8,7 +8,7 @@ from nicegui import ui
 from sfumato.delimited.formulas import plain_cell
 from sfumato.delimited.records import read_lines
 from sfumato.localization.messages import Messages
-from sfumato.report.tables.summary import outcome_sentences
+from sfumato.report.tables.annex import outcome_sentences
 from sfumato.service.jobs.plans import read_plan_text
 from sfumato.web import components
 from sfumato.web.annex_download import annex_buttons

@@ -14,7 +14,7 @@ from sfumato.errors import DataError, PlanError, SfumatoError
 from sfumato.pipelines.tables.batch.joint_audit import audit_written
 from sfumato.pipelines.tables.batch.reading import read_micro, read_tables, recode
 from sfumato.pipelines.tables.batch.state import BatchState, TableJob, WrittenTable
-from sfumato.report.tables.batch import table_page
+from sfumato.report.tables.page import table_page
 from sfumato.tables.adjustment import adjust_part
 from sfumato.tables.argus.argus_table import ArgusTable
 from sfumato.tables.argus.safety_rules import active_rules, mask_by_response, mask_office, office_part, with_margins

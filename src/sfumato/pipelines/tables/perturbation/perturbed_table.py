@@ -6,10 +6,9 @@ from typing import Any
 
 from sfumato.dataclass import dataclass
 from sfumato.pipelines.tables.table_release import TableRelease, TablesRelease
-from sfumato.report.tables.internal_report import DocumentContext
+from sfumato.report.tables.internal_report import DocumentContext, changed_house
+from sfumato.report.tables.page import perturbed_html
 from sfumato.report.tables.perturbed import metrics
-from sfumato.report.tables.perturbed_internal import changed_house
-from sfumato.report.tables.perturbed_page import html
 from sfumato.tables.cells.columns import TextColumns
 from sfumato.tables.formats.release_files import changed_files
 from sfumato.tables.perturbation.perturbed import PerturbedCells, PerturbedResult
@@ -29,7 +28,7 @@ class PerturbedTable(PerturbedResult, TableRelease[PerturbedCells]):
         return metrics(self)
 
     def page(self, report: Mapping[str, Any]) -> str:
-        return html(self, report)
+        return perturbed_html(self, report)
 
     def house(self, report: Mapping[str, Any], papers: DocumentContext) -> str:
         return changed_house(self, report, papers)

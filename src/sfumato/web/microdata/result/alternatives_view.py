@@ -12,7 +12,7 @@ from nicegui import ui
 from sfumato.delimited.records import read_lines
 from sfumato.errors import SfumatoError
 from sfumato.localization.messages import Messages
-from sfumato.report.page.plots import meter
+from sfumato.report.plots import meter
 from sfumato.service.store.jobs import Job
 from sfumato.web import components
 from sfumato.web.job_progress import run_job

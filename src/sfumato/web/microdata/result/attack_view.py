@@ -8,7 +8,7 @@ from typing import Any
 from nicegui import events, ui
 
 from sfumato.errors import SfumatoError
-from sfumato.report.attack import HEAD, attack_words, beside, verdict, why_words
+from sfumato.report.checks import HEAD, attack_words, beside, verdict, why_words
 from sfumato.service.http.problems import RefusedError
 from sfumato.service.workers.messages import CancelledWorkError, CrashedError
 from sfumato.web import components

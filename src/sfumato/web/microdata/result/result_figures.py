@@ -16,10 +16,9 @@ from sfumato.microdata.column_transforms.transform_plan import PublishPlan
 from sfumato.microdata.missing_codes import code_texts
 from sfumato.microdata.recoding.recoding_file import read_recoding
 from sfumato.pipelines.report_folder import read_dossier
-from sfumato.report.page.plots import Pair
-from sfumato.report.release.column_loss import lost_shares
-from sfumato.report.release.report_data import ReportData
-from sfumato.report.release.sections.cards import before_alone
+from sfumato.report.plots import Pair
+from sfumato.report.release.column_evidence import ReportData, before_alone
+from sfumato.report.release.columns import lost_shares
 from sfumato.schema.composite import read
 from sfumato.schema.dataclass_schema import record_of
 

@@ -8,8 +8,8 @@ from typing import Any
 from nicegui import ui
 
 from sfumato.errors import SfumatoError
-from sfumato.report.page.html_page import folding
-from sfumato.report.release.sections import sections
+from sfumato.report.html_page import folding
+from sfumato.report.release import sections
 from sfumato.service.http.problems import RefusedError
 from sfumato.service.store.jobs import Job
 from sfumato.web import components

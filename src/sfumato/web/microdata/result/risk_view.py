@@ -15,12 +15,12 @@ from sfumato.microdata.measures.population import LARGEST_POPULATION, uniqueness
 from sfumato.microdata.measures.risk import attacker
 from sfumato.microdata.models.equivalence_classes import Counts, Floats
 from sfumato.microdata.models.individual_risk import expected_risks
-from sfumato.report import policy
-from sfumato.report.page.html_page import listing, table
-from sfumato.report.page.plots import Pair, bars, histogram, legend
+from sfumato.report.checks import policy_section
+from sfumato.report.html_page import listing, table
+from sfumato.report.plots import Pair, bars, histogram, legend
+from sfumato.report.release.column_evidence import ReportData
 from sfumato.report.release.findings import unique_rows
-from sfumato.report.release.report_data import ReportData
-from sfumato.report.release.sections.measures import disclosure, origins
+from sfumato.report.release.measures import disclosure, origins
 from sfumato.web import components
 
 ESTIMATORS = ("dankar", "pitman", "zayatz", "snb")
@@ -224,7 +224,7 @@ def _policy(words: Messages, figures: Mapping[str, Any]) -> None:
     """Show the verdict by the policy of the plan."""
     if figures:
         with components.card():
-            ui.html(policy.section(figures, words), sanitize=False).classes("sf-prose sf-table sf-wrapped").props(
+            ui.html(policy_section(figures, words), sanitize=False).classes("sf-prose sf-table sf-wrapped").props(
                 'tabindex="0"'
             )
 

@@ -7,9 +7,9 @@ from typing import Any
 from nicegui import ui
 
 from sfumato.localization.messages import Messages
-from sfumato.report.page.plots import Pair, histogram, legend, meter, short_names
-from sfumato.report.release.sections.measures import forcing_sentences
-from sfumato.report.release.transformed_columns import coded_columns
+from sfumato.report.plots import Pair, histogram, legend, meter, short_names
+from sfumato.report.release.columns import coded_columns
+from sfumato.report.release.measures import forcing_sentences
 from sfumato.web import components
 from sfumato.web.microdata.result.result_figures import KeptColumn, kept_columns
 from sfumato.web.projects.workspace import Workspace

@@ -1,7 +1,7 @@
-"""The meaning of each published label, without levels and without original values."""
+"""The columns of a release in words: the meaning of each published label, information loss, numeric coding."""
 
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from sfumato.localization.messages import Messages
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.recoding.recoding import Recoding
 from sfumato.patterns import regex
+from sfumato.report.html_page import long_table, paragraph
 from sfumato.report.release.sentences import rung_of
 
 # Maximum number of explained labels per column; beyond it, rules are given for labels that follow one.
@@ -137,3 +138,43 @@ def _members(ladder: Hierarchy) -> dict[str, str]:
             more = ["…"] if len(members) > MOST_MEMBERS else []
             groups.setdefault(label or "", ", ".join(members[:MOST_MEMBERS] + more))
     return groups
+
+
+def lost_shares(
+    losses: Mapping[str, float], published: int, hidden: int, lost_columns: Iterable[Mapping[str, Any]]
+) -> dict[str, float]:
+    """Return the mean loss of each column over published rows.
+
+    Args:
+        losses: The same over all rows, with 1 for a suppressed row.
+        published, hidden: Numbers of published and suppressed rows.
+        lost_columns: Heavily generalized columns, whose loss is the largest of three measures.
+
+    >>> lost_shares({"age": 0.55, "sex": 0.1}, 90, 10, [{"column": "age", "share_lost": 0.6}])
+    {'age': 0.6, 'sex': 0.0}
+    """
+    shares = {name: (loss * (published + hidden) - hidden) / max(published, 1) for name, loss in losses.items()}
+    said = {entry["column"]: entry["share_lost"] for entry in lost_columns}
+    return {name: said.get(name, share) for name, share in shares.items()} | said
+
+
+HEAD = ("report.column", "report.values_before", "report.values_after", "coded.change", "coded.labeled")
+
+
+def coded_columns(words: Messages, figures: Mapping[str, Any]) -> Iterator[str]:
+    """Yield a table of coded columns, if there are some, and how to read it."""
+    columns = figures.get("coded_columns") or ()
+    if columns:
+        rows = [
+            (one["column"], one["values"], one["left"], change(words, one), words.percent(one["labeled"]))
+            for one in columns
+        ]
+        yield paragraph(words["coded.about"]) + long_table([words[key] for key in HEAD], rows, words)
+
+
+def change(words: Messages, column: Mapping[str, Any]) -> str:
+    """Return the mean change of a number, relative to the standard deviation."""
+    if column["mean_change"] is None:
+        return words["coded.no_number"]
+    share = column["mean_change"] / column["deviation"] if column["deviation"] else 0.0
+    return words["coded.mean"].format(change=words.amount(column["mean_change"]), share=words.percent(share))

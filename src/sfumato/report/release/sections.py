@@ -7,27 +7,14 @@ from pathlib import Path
 from sfumato.localization.messages import Messages
 from sfumato.microdata.plan.methods import FullDomain
 from sfumato.microdata.release_report import COMPARED, Report
-from sfumato.report.attack import reached, verdict_head
-from sfumato.report.page import approval
-from sfumato.report.page.html_page import (
-    listing,
-    long_table,
-    paragraph,
-    raw_table,
-    section,
-    sentence_html,
-    table,
-    tiles,
-)
-from sfumato.report.page.plots import Pair, histogram, legend, meters
-from sfumato.report.release import findings, optimality, sentences
-from sfumato.report.release.column_loss import lost_shares
-from sfumato.report.release.report_data import ReportData
-from sfumato.report.release.sections import measures
-from sfumato.report.release.sections.cards import distribution_cards
-from sfumato.report.release.sections.column_evidence import ColumnEvidence
-from sfumato.report.release.sections.trade_off import trade_off_sentences
-from sfumato.report.release.transformed_columns import coded_columns
+from sfumato.report import html_page as approval
+from sfumato.report.checks import reached, verdict_head
+from sfumato.report.html_page import listing, long_table, paragraph, raw_table, section, sentence_html, table, tiles
+from sfumato.report.plots import Pair, histogram, legend, meters
+from sfumato.report.release import findings, measures, sentences
+from sfumato.report.release.column_evidence import ColumnEvidence, ReportData, distribution_cards
+from sfumato.report.release.columns import coded_columns, lost_shares
+from sfumato.report.release.measures import trade_off_sentences
 
 # Losses between 0 and 1 per column, which can be shown as a share.
 RATES = ("highest", "average", "threshold", "share_above")
@@ -114,7 +101,7 @@ def metrics(dossier: ReportData) -> list[tuple[str, str]]:
 
 def _loss_figure(words: Messages, report: Report) -> tuple[str, str]:
     """Return the mean loss of a value; if no column was measured, the loss that the method minimized."""
-    proved = optimality.proved(words, report, "report.figures.proved")
+    proved = measures.proved(words, report, "report.figures.proved")
     if report.mean_loss is None:
         return words.amount(report.loss.value), words["report.figures.objective"].format(name=report.loss.name) + proved
     least = report.mean_of(report.loss.value) is not None  # a proof for another metric proves nothing here
@@ -153,9 +140,9 @@ def _column(dossier: ReportData, name: str, joint: str | None) -> list[str]:
     assert dossier.plan is not None
     words, column = dossier.words, dossier.plan.columns[name]
     evidence = dossier.evidence.columns.get(name) if dossier.evidence else None
-    labels = optimality.published(dossier.report).get(name, ())
+    labels = measures.published(dossier.report).get(name, ())
     what = joint or fate(dossier, name)
-    cells = [column.role, f"<td>{sentence_html(what)}{optimality.chips(words, labels)}</td>"]
+    cells = [column.role, f"<td>{sentence_html(what)}{measures.chips(words, labels)}</td>"]
     if not dossier.evidence:
         return cells
     return [*cells, f"<td>{''.join(_pair(*example) for example in evidence.examples) if evidence else ''}</td>"]
@@ -191,8 +178,8 @@ def _fate(dossier: ReportData, name: str, evidence: ColumnEvidence | None) -> st
         return sentences.fate(words, dossier.plan.columns[name].hierarchy, report.levels[name], evidence.top) + became
     if name in report.levels:
         return words["report.at_level"].format(level=report.levels[name])
-    if name in optimality.published(report):
-        return optimality.fate(words, optimality.published(report)[name], evidence.before if evidence else None)
+    if name in measures.published(report):
+        return measures.fate(words, measures.published(report)[name], evidence.before if evidence else None)
     return sentences.by_class(words, report, dossier.plan, name) + became
 
 
@@ -305,7 +292,7 @@ def origin(dossier: ReportData) -> str:
 def _origin_rows(dossier: ReportData) -> list[tuple[str, str]]:
     words, report = dossier.words, dossier.report
     classes, seconds = report.classes, report.seconds
-    method = optimality.proved(words, report, "report.proved_optimal").format(method=report.method) or report.method
+    method = measures.proved(words, report, "report.proved_optimal").format(method=report.method) or report.method
     sizes = {"smallest": words.count(classes.smallest), "largest": words.count(classes.largest)}
     return [
         (words["report.method"], method),

@@ -6,7 +6,10 @@ from typing import Any
 
 from sfumato.localization.messages import Messages
 from sfumato.microdata.measures.attribute_disclosure import AttributeDisclosureMetrics, Disclosure
-from sfumato.report.page.html_page import listing, long_table, paragraph, table
+from sfumato.microdata.methods.full_domain.trade_off import NEAR, TradeOffPoint
+from sfumato.microdata.release_report import Report
+from sfumato.report.html_page import listing, long_table, paragraph, section, table
+from sfumato.report.release.column_evidence import ReportData, shown_as
 
 MOST_PAIRS = 10
 
@@ -170,3 +173,122 @@ def forcing_sentences(words: Messages, risk: Mapping[str, Any], levels: Mapping[
         if name in levels:
             counts = {"rows": words.count(entry["rows"]), "level": levels[name], "finer": entry["level"]}
             yield words["said.forcing"].format(column=name, **counts)
+
+
+def trade_off_sentences(
+    words: Messages, alternatives: tuple[TradeOffPoint, ...], report: Report, limit: int
+) -> list[str]:
+    """Return the alternatives in words."""
+    lines = [_budget(words, entry, report) for entry in alternatives if entry.suppression_limit is not None]
+    return [line for line in lines if line] + [
+        _neighbor(words, entry, report, limit) for entry in alternatives if entry.changed is not None
+    ]
+
+
+def _loss_words(words: Messages, entry: TradeOffPoint, report: Report) -> dict[str, str]:
+    """Return the losses of the release and of an alternative, as a mean if the objective is a sum of it."""
+    means = [report.mean_of(entry.loss), report.mean_of(report.loss.value)]
+    kind = words["report.figures.objective"].format(name=report.loss.name)
+    if None in means:
+        other, own, what = f"{entry.loss:.4g}", f"{report.loss.value:.4g}", kind
+    else:
+        # Finer than other percentages, because neighbors may differ by little.
+        (other, own), what = (f"{100 * (mean or 0.0):.4g} %" for mean in means), words["loss"]
+    return {"other": words.figure(other), "loss": words.figure(own), "what": what}
+
+
+def _budget(words: Messages, entry: TradeOffPoint, report: Report) -> str:
+    rows, loss = report.rows, report.loss.value
+    if abs(entry.loss - loss) <= NEAR:
+        return ""
+    return words["report.budget_less" if entry.loss < loss else "report.budget_more"].format(
+        share=f"{100 * (entry.suppression_limit or 0.0):.0f} %",
+        **_loss_words(words, entry, report),
+        suppressed=words.count(entry.suppressed_rows),
+        rows=words.count(rows),
+    )
+
+
+def _neighbor(words: Messages, entry: TradeOffPoint, report: Report, limit: int) -> str:
+    within = words["report.within" if entry.suppressed_rows <= limit else "report.beyond"]
+    return words["report.neighbor"].format(
+        column=entry.changed,
+        level=entry.levels[entry.changed or ""],
+        suppressed=words.count(entry.suppressed_rows),
+        share=words.figure(f"{100 * entry.suppressed_rows / max(report.rows, 1):.1f}"),
+        within=within.format(limit=words.count(limit)),
+        **_loss_words(words, entry, report),
+    )
+
+
+MOST_LABELS = 30
+Labels = Sequence[str | None]
+
+
+def published(report: Report) -> Mapping[str, Labels]:
+    """Return the labels of each column, for a method that chooses them for all rows together."""
+    labels: Mapping[str, Labels] = report.details.get("published") or {}
+    return labels
+
+
+def fate(words: Messages, labels: Labels, values: int | None) -> str:
+    """Return the effect of labels for all rows on a column with a number of distinct values."""
+    if list(labels) == ["*"]:
+        return words["fate.withheld"]
+    if len(labels) == values:
+        return words["report.as_it_is"]
+    return words["report.one_of"].format(count=words.count(len(labels)))
+
+
+def chips(words: Messages, labels: Labels) -> str:
+    """Return labels in sequence; of many the first ones."""
+    if list(labels) == ["*"]:
+        return ""
+    shown = [f'<span class="chip">{escape(shown_as(words, label))}</span>' for label in labels[:MOST_LABELS]]
+    rest = len(labels) - MOST_LABELS
+    more = [words["report.more_labels"].format(count=words.count(rest))] if rest > 0 else []
+    return f'<div class="labels">{" ".join([*shown, *more])}</div>' if labels else ""
+
+
+def proved(words: Messages, report: Report, key: str) -> str:
+    """Return that a release is proven optimal: among all, or among those that the plan's levels allow."""
+    if not report.proved_optimal or report.levels_chosen:
+        return ""
+    return words[f"{key}_allowed" if report.limits_levels else key]
+
+
+def quality(dossier: ReportData) -> str:
+    """Return the quality of the result of a search with a bound; empty for others."""
+    bound = dossier.report.details.get("bound")
+    if bound is None or dossier.report.levels_chosen:
+        return ""
+    gap = _gap(dossier.report.loss.value, float(bound))
+    text = paragraph(_quality_text(dossier, gap))
+    return section(dossier.words["report.quality"], text, *_figures(dossier, float(bound), gap))
+
+
+def _quality_text(dossier: ReportData, gap: float) -> str:
+    words, report = dossier.words, dossier.report
+    if report.proved_optimal:
+        return proved(words, report, "report.proved")
+    if report.method == "local":
+        return words["report.bounded"].format(gap=words.percent(gap))
+    why = words["report.interrupted" if report.details.get("interrupted") else "report.time_over"]
+    return words["report.unproved"].format(why=why, gap=words.percent(gap))
+
+
+def _gap(loss: float, bound: float) -> float:
+    """Return by which share of the loss the optimum may be lower."""
+    return 0.0 if loss <= 0 else min(max(0.0, 1.0 - bound / loss), 1.0)
+
+
+def _figures(dossier: ReportData, bound: float, gap: float) -> list[str]:
+    words, loss = dossier.words, dossier.report.loss
+    if dossier.report.proved_optimal:
+        return []
+    rows = [
+        (words["report.loss_here"], words.figure(f"{loss.value:,.6g}")),
+        (words["report.loss_bound"], words.figure(f"{bound:,.6g}")),
+        (words["report.loss_gap"], words.percent(gap)),
+    ]
+    return [table(["", loss.name], rows, words)]

@@ -1,4 +1,4 @@
-"""Report of an attack: as text, and as a section of reports, which may be added later."""
+"""Results of checks as text and as sections of a page: attacks, policies, and the verification of a file."""
 
 import math
 import re
@@ -9,8 +9,11 @@ from typing import Any
 from sfumato.localization.lists import names_told
 from sfumato.localization.messages import Messages, words_in
 from sfumato.microdata.attacks.attack_result import is_too_few
-from sfumato.report.page.html_page import listing, page, paragraph, table
-from sfumato.report.page.html_page import section as headed
+from sfumato.microdata.verdict import Verdict
+from sfumato.policies.evaluation import ClauseJudgment, PolicyVerdict
+from sfumato.policies.policy import Policy
+from sfumato.report.html_page import listing, page, paragraph, table
+from sfumato.report.html_page import section as headed
 
 # Position of the attack section in a report; present even without attacks, so that they can be added later.
 HEAD = ("attack", "reached", "control", "baseline", "risk", "verdict")
@@ -21,20 +24,20 @@ REACHED, END_REACHED = "<!-- reached -->", "<!-- end of reached -->"
 REACHED_PLACE = re.compile(f"{REACHED}.*?{END_REACHED}", re.DOTALL)
 
 
-def text(figures: Mapping[str, Any]) -> str:
+def attack_text(figures: Mapping[str, Any]) -> str:
     """Return one line per attack: its success against control and baseline, and the verdict."""
     rows = figures["rows"]
     lines = [
         f"{rows['published']:,} published rows attacked, {rows['raw']:,} raw and {rows['control']:,} control rows; "
         "a measured attack is evidence, not a proof",
-        *(_line(attack) for attack in figures["attacks"]),
+        *(_attack_line(attack) for attack in figures["attacks"]),
         *(f"not run    {absence['attack']}: {absence['why']}" for absence in figures["not_run"]),
         *(f"note: {remark}" for remark in figures["remarks"]),
     ]
     return "\n".join([*lines, verdict(figures, words_in())]) + "\n"
 
 
-def _line(attack: Mapping[str, Any]) -> str:
+def _attack_line(attack: Mapping[str, Any]) -> str:
     if not _comparable(attack):
         return f"nothing    {attack['attack']} ({attack['variant']}): not applicable: no attempt was possible"
     mark = ("REACHED  " if attack["counted"] else "reached  ") if attack["evidence"] else "failed   "
@@ -105,7 +108,7 @@ def _beside(risks: Sequence[float], words: Messages) -> str:
     return words[key].format(count=words.count(len(risks)), risk=words.percent(max(risks))) if risks else ""
 
 
-def section(figures: Mapping[str, Any], words: Messages | None = None) -> str:
+def attack_section(figures: Mapping[str, Any], words: Messages | None = None) -> str:
     """Return the results of attacks as a section of a report."""
     words = words or words_in()
     rows = [attack_words(attack, words) for attack in figures["attacks"]]
@@ -128,7 +131,7 @@ def framed(html: str) -> str:
 def placed(report: str, figures: Mapping[str, Any], words: Messages, to_hand_out: bool = False) -> str:
     """Return a report with its attack section and verdict replaced."""
     found = bool(figures["found"])
-    html = outside(figures, words) if to_hand_out else section(figures, words)
+    html = outside(figures, words) if to_hand_out else attack_section(figures, words)
     judged = report.replace(verdict_head(words, not found, to_hand_out), verdict_head(words, found, to_hand_out))
     told = REACHED_PLACE.sub(lambda _: reached(figures, words, to_hand_out), judged)
     return PLACE.sub(lambda _: framed(html), told)
@@ -225,4 +228,86 @@ def _name(name: str, words: Messages) -> str:
 def page_of(figures: Mapping[str, Any], language: str = "en") -> str:
     """Return the results of attacks as a separate page."""
     words = words_in(language)
-    return page(f"Sfumato: {words['attack.title']}", [section(figures, words)], language)
+    return page(f"Sfumato: {words['attack.title']}", [attack_section(figures, words)], language)
+
+
+STATUS_WORDS = {"satisfied": "policy.satisfied_word", "failed": "policy.failed", "open": "policy.open"}
+MARKS = {"satisfied": "satisfied", "failed": "FAILED   ", "open": "open     "}
+
+
+def policy_text(verdict: PolicyVerdict) -> str:
+    """Return one line per clause, with its measurement and source, and how many are satisfied."""
+    policy = verdict.policy
+    lines = [f"{policy.id} (version {policy.version}): {policy.title}", f"source: {policy.source}; {_seen(policy)}"]
+    lines += [_clause_line(policy, judgment) for judgment in verdict.clauses]
+    lines += [f"note: {policy.note}"] if policy.note else []
+    lines += [f"note: {remark}" for remark in verdict.notes]
+    return "\n".join([*lines, verdict.line]) + "\n"
+
+
+def _seen(policy: Policy) -> str:
+    """Return where the limits of a policy were found."""
+    if policy.evidence == "secondary":
+        return "its figures were seen in secondary texts, the document itself was not read"
+    return "its figures are not confirmed: check them"
+
+
+def _clause_line(policy: Policy, judgment: ClauseJudgment) -> str:
+    clause, measured = judgment.clause, judgment.measurement
+    limit = "" if clause.op == "attested" or clause.value is None else f" {clause.op} {clause.value:g}"
+    figure = "" if measured.figure is None else f", measured {measured.figure:.4g}"
+    override = f" [the policy's own value: {policy.overrides[clause.name]}]" if clause.name in policy.overrides else ""
+    unconfirmed = " [not confirmed]" if policy.evidence_of(clause) == "unconfirmed" else ""
+    remark = f" ({measured.remark})" if measured.remark else ""
+    action = f" -> {clause.action}" if judgment.status == "failed" else ""
+    said = f"{clause.metric}{limit}{figure}{override}{unconfirmed}{remark}{action}"
+    return f"{MARKS[judgment.status]}  {clause.name}: {said}"
+
+
+def policy_section(figures: Mapping[str, Any], words: Messages) -> str:
+    """Return the result, as given by `PolicyVerdict.to_dict`, as a section of a report."""
+    head = "".join(f"<th>{escape(words[f'policy.{key}'])}</th>" for key in ("clause", "asked", "measured", "status"))
+    rows = "".join(_row(clause, words) for clause in figures["clauses"])
+    title = words["policy.title"].format(policy=figures["policy"])
+    count, all_ = words.count(figures["satisfied"]), words.count(len(figures["clauses"]))
+    said = words["policy.satisfied"].format(count=count, all=all_)
+    source = words["policy.source"].format(source=figures["source"])
+    return (
+        f"<h2>{escape(title)}</h2><p>{escape(said)} {escape(source)}</p>"
+        f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+    )
+
+
+def _row(clause: Mapping[str, Any], words: Messages) -> str:
+    limit = "" if clause["value"] is None else f" ({clause['op']} {words.amount(clause['value'])})"
+    unconfirmed = " " + words["policy.unconfirmed"] if clause["evidence"] == "unconfirmed" else ""
+    measured = "" if clause["measured"] is None else words.amount(clause["measured"])
+    figure = f"{measured} {clause['remark']}".strip()
+    cells = (clause["name"], clause["says"] + limit + unconfirmed, figure, words[STATUS_WORDS[clause["status"]]])
+    return "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in cells) + "</tr>"
+
+
+AGAINST = {
+    "both": ", against the raw table and the published rows",
+    "raw": ", against the raw table",
+    "published": ", against the published rows",
+    "nothing": ", against a raw table that these rows do not tell",
+}
+
+
+def verdict_text(verdict: Verdict) -> str:
+    """Return one line per model, and the findings."""
+    if not verdict.rows:
+        return "DOES NOT HOLD  there are no rows: nothing can be said of them\n"
+    lines = [f"DOES NOT HOLD  {fault}" for fault in verdict.faults]
+    lines += [
+        f"{'holds        ' if promise.satisfied else 'DOES NOT HOLD'}  {promise.model}"
+        + (f" of {promise.column}" if promise.column else "")
+        + f": asked {promise.requested:g}, reached {promise.achieved:g}"
+        + AGAINST.get(str(promise.parameters.get("reference")), "")
+        for promise in verdict.promises
+    ]
+    lines += [f"not checked    {sentence}" for sentence in verdict.unchecked]
+    seen = f"{verdict.rows:,} rows in {verdict.classes:,} classes of {verdict.smallest:,} to {verdict.largest:,} rows"
+    seen += f"; {verdict.suppressed_rows:,} suppressed" if verdict.suppressed_rows else ""
+    return "\n".join([*lines, f"{seen} (counted: {verdict.unit})"]) + "\n"

@@ -1,1 +1,0 @@
-"""The HTML page of every report: layout, styles, and charts without script."""

@@ -1,1 +1,0 @@
-"""Sections of the report of a release."""

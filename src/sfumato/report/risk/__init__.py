@@ -1,1 +1,0 @@
-"""Reports on the risk of a file without any protection."""
