@@ -17,6 +17,7 @@ from sfumato.engines.duckdb.streaming_apply import Stream
 from sfumato.engines.duckdb.writing import asked, keys_statement
 from sfumato.engines.keyed_hashes import NUMBER_DIGITS, PERSON
 from sfumato.microdata.counts.frequency_table import ValueCounts
+from sfumato.microdata.counts.key_packing import Words
 from sfumato.microdata.counts.person_numbers import number_keys, persons_of_rows
 from sfumato.microdata.counts.persons import PersonCount
 from sfumato.microdata.data_plan import DataPlan
@@ -25,7 +26,7 @@ from sfumato.microdata.data_plan import DataPlan
 MOST_ROWS = 20_000_000
 ROW_BYTES = 40
 SHARE = 4
-Words = npt.NDArray[np.uint64]
+
 
 
 def fits(rows: int | None, plan: DataPlan, row_bytes: int = ROW_BYTES) -> bool:
