@@ -14,9 +14,9 @@ from sfumato import anonymize, verify
 from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.engines.duckdb.sources import Source
 from sfumato.engines.engine import MissingRules
-from sfumato.engines.lines import records_in
+from sfumato.engines.files import records_in
 from sfumato.engines.record_io import read_records
-from sfumato.engines.tabulation.tabulation import base_of
+from sfumato.engines.tabulation import base_of
 from sfumato.errors import DataError
 from sfumato.microdata.data_plan import DataPlan
 
@@ -90,7 +90,7 @@ def random_text(random_: random.Random, width: int) -> tuple[str, int]:
 @pytest.mark.parametrize("width", [1, 2, 3])
 def test_records_are_those_of_other_readers(tmp_path: Path, width: int, monkeypatch) -> None:
     random_ = random.Random(width)
-    monkeypatch.setattr("sfumato.engines.lines._PIECE", 16)  # pieces end anywhere
+    monkeypatch.setattr("sfumato.engines.files._PIECE", 16)  # pieces end anywhere
     for number in range(60):
         text, expected = random_text(random_, width)
         for name, content in (("rows.csv", text.encode()), ("rows.csv.gz", gzip.compress(text.encode()))):

@@ -163,8 +163,8 @@ def test_one_function_starts_duckdb() -> None:
         for path in SOURCES.rglob("*.py")
         if "duckdb" in (text := path.read_text(encoding="utf-8")) and (lines := _starts(ast.parse(text)))
     }
-    assert list(found) == ["engines/duckdb/instance.py"]
-    assert len(found["engines/duckdb/instance.py"]) == 1
+    assert list(found) == ["engines/duckdb/database.py"]
+    assert len(found["engines/duckdb/database.py"]) == 1
 
 
 def test_views_of_sqlite_see_their_own_file_alone(tmp_path) -> None:

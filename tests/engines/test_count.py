@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from sfumato.engines.duckdb import count_statements as statements
 from sfumato.engines.duckdb.count_statements import SAMPLED_ROWS, Counting
-from sfumato.engines.duckdb.dictionary_columns import MAX_TEXTS
 from sfumato.engines.duckdb.engine import DuckDBEngine
+from sfumato.engines.duckdb.expressions import MAX_TEXTS
 from sfumato.engines.engine import MissingRules
 from sfumato.errors import EngineError
 from sfumato.microdata.data_plan import DataPlan

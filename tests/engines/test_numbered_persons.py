@@ -10,10 +10,10 @@ import pytest
 
 from sfumato.engines.duckdb import engine as module
 from sfumato.engines.duckdb.engine import DuckDBEngine
-from sfumato.engines.duckdb.in_memory_persons import fits
+from sfumato.engines.duckdb.in_memory import fits
 from sfumato.engines.engine import MissingRules
-from sfumato.engines.keyed_hashes import PERSON, record_key, recorded
-from sfumato.engines.postprocessing.person_record import record_of
+from sfumato.engines.join_keys import PERSON, record_key, recorded
+from sfumato.engines.person_rows import record_of
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.pipelines.persons.pseudonyms import erase
 from sfumato.pipelines.release import anonymize

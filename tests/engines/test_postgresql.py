@@ -9,11 +9,10 @@ import adbc_driver_postgresql.dbapi as driver
 import polars as pl
 import pytest
 
-from sfumato.engines.databases.address import read_address
-from sfumato.engines.databases.engine import PostgreSQLEngine
-from sfumato.engines.databases.writing import write_table
+from sfumato.engines.databases import PostgreSQLEngine, write_table
 from sfumato.engines.engine import MissingRules
 from sfumato.engines.opening import open_engine
+from sfumato.engines.sql import read_address
 from sfumato.errors import DataError, EngineError, InternalError, PlanError
 from sfumato.microdata.plan.read import read_plan
 from sfumato.pipelines.release import anonymize
@@ -220,7 +219,7 @@ def test_a_lost_connection_is_a_clear_error_and_a_rerun_works(people, postgresql
 
 
 def test_a_connection_lost_while_a_table_is_written_leaves_no_table(people, postgresql, monkeypatch) -> None:
-    from sfumato.engines.databases import writing as database_writing
+    from sfumato.engines import databases as database_writing
 
     release = anonymize(people, PLAN)
 

@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from sfumato.engines.duckdb import engine, in_memory_persons
+from sfumato.engines.duckdb import engine, in_memory
 from sfumato.pipelines.release import anonymize
 
 ROWS = 400
@@ -78,7 +78,7 @@ def test_codes_of_rows_publish_what_joins_publish(source, written, method, outpu
     streams = method["name"] == "optimal" and output == {"order": "keep"}
     veils = method["name"] == "optimal" and output == {"suppressed": "star"}
     assert len(written) == (0 if streams or veils else 1)
-    monkeypatch.setattr(in_memory_persons, "MOST_ROWS", 0)
+    monkeypatch.setattr(in_memory, "MOST_ROWS", 0)
     with closing(anonymize(source, plan(method, **output))) as release:
         second = read(release.data)
         assert first.schema == second.schema

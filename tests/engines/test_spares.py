@@ -7,10 +7,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from sfumato.engines.duckdb.connection_pool import MOST, SPARES
-from sfumato.engines.duckdb.database import Database, connected
+from sfumato.engines.duckdb.database import MOST, SPARES, Database, Instance, connected
 from sfumato.engines.duckdb.engine import DuckDBEngine
-from sfumato.engines.duckdb.instance import Instance
 from sfumato.microdata.data_plan import DataPlan
 
 STATE = (

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from sfumato.engines.duckdb import in_memory_csv
+from sfumato.engines.duckdb import in_memory as in_memory_csv
 from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.engines.engine import MissingRules
 from sfumato.pipelines.release import anonymize

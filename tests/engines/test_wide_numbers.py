@@ -5,7 +5,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from sfumato.engines.duckdb.dictionary_columns import DictionaryExpression
+from sfumato.engines.duckdb.expressions import DictionaryExpression
 from sfumato.pipelines.release import anonymize
 
 ANY = {"role": "quasi-identifier", "hierarchy": {"type": "any"}}

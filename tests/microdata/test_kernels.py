@@ -17,7 +17,7 @@ import pyarrow as pa
 import pytest
 
 import sfumato
-from sfumato.engines.dataframes.arrow_strings import numbered_texts, repeated
+from sfumato.engines.dataframes.count import numbered_texts, repeated
 from sfumato.engines.opening import open_engine
 from sfumato.microdata.counts.person_numbers import number_keys
 from sfumato.microdata.methods.k_optimize import problem_arrays as at
@@ -358,7 +358,7 @@ def attack_rows(rows: pl.DataFrame, control: pl.DataFrame) -> None:
 
 def test_every_compiled_function_does_what_its_source_says(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr("sfumato.microdata.counts.grouping.LEAST_IN_RUNS", 1)
-    monkeypatch.setattr("sfumato.engines.dataframes.arrow_strings.MANY_ROWS", 0)
+    monkeypatch.setattr("sfumato.engines.dataframes.count.MANY_ROWS", 0)
     monkeypatch.setattr("sfumato.microdata.perturbation.microaggregation.KICKS", 20)
     # The same loops again, for up to a second in each release.
     monkeypatch.setattr("sfumato.microdata.methods.recovery_options.MOST_SECONDS", 0.0)

@@ -16,8 +16,8 @@ import pytest
 
 from definitions import MODELS as DEFINITIONS
 from definitions import Class
-from sfumato.engines.keyed_hashes import recorded
-from sfumato.engines.postprocessing.person_record import record_of
+from sfumato.engines.join_keys import recorded
+from sfumato.engines.person_rows import record_of
 from sfumato.errors import DataError, UnattainableError
 from sfumato.pipelines.release import anonymize
 from sfumato.pipelines.verify import verify
@@ -407,7 +407,7 @@ def test_persons_of_a_parquet_file_are_counted_as_by_hand(tmp_path, numbers, val
 
     from sfumato.engines.duckdb.engine import DuckDBEngine
     from sfumato.engines.engine import MissingRules
-    from sfumato.engines.keyed_hashes import PERSON, PERSONS_FILE
+    from sfumato.engines.join_keys import PERSON, PERSONS_FILE
     from sfumato.microdata.counts.persons import ADDED_UP
 
     raw = visits(5, 150)

@@ -44,7 +44,7 @@ def command(
     check_engine(engine)
     check_free(out)
     if to_table is not None:
-        from sfumato.engines.databases.writing import check_new_table
+        from sfumato.engines.databases import check_new_table
 
         check_new_table(to_table)
     with progress_shown(quiet) as progress:
@@ -110,7 +110,7 @@ def _release(
     ):
         (_attacked(release, data, progress) if attack else release).save(out)
         if to_table is not None:
-            from sfumato.engines.databases.writing import write_table
+            from sfumato.engines.databases import write_table
 
             write_table(release, to_table)
     progress.close()

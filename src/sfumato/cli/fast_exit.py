@@ -16,7 +16,7 @@ def leave(code: int) -> NoReturn:
     Thread pools are told to end before they are waited for, as Python does. Idle databases are only memory.
     """
     threading._shutdown()  # type: ignore[attr-defined]
-    spares = sys.modules.get("sfumato.engines.duckdb.connection_pool")
+    spares = sys.modules.get("sfumato.engines.duckdb.database")
     if spares is not None:
         atexit.unregister(spares.SPARES.end)
     atexit._run_exitfuncs()

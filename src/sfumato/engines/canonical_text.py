@@ -1,6 +1,7 @@
-"""Convert a value to its text, the same on every engine."""
+"""The text of a value, the order of texts and the types of replaced numbers, the same on every engine."""
 
 import struct
+from collections.abc import Sequence
 from datetime import UTC, date, datetime, time
 from decimal import Decimal
 from math import isnan
@@ -8,8 +9,10 @@ from typing import Any
 from uuid import UUID
 
 import numpy as np
+import numpy.typing as npt
 
-from sfumato.errors import DataError
+from sfumato.errors import DataError, extra_part
+from sfumato.microdata.counts.frequency_table import ValueCounts
 
 # White space removed at both ends of a text if requested; texts of nothing else are missing.
 WHITE_SPACE = " \t\n\r\x0b\x0c"
@@ -92,3 +95,96 @@ def no_text(name: str, *others: str) -> DataError:
         names = ", ".join(f'"{each}"' for each in (name, *others))
         return DataError("no-text.columns_hold_values_that", columns=names).about(column=name)
     return DataError("no-text.column_holds_values_that", column=name).about(column=name)
+
+
+Texts = tuple[str | None, ...]
+
+
+def ordered(texts: Sequence[str | None]) -> Texts:
+    """Return texts in code order: by their characters, the missing value last."""
+    present = sorted(text for text in texts if text is not None)
+    return (*present, *([None] * (len(texts) - len(present))))
+
+
+def numbered(texts: Sequence[str | None]) -> tuple[Texts, npt.NDArray[np.int32]]:
+    """Return the ordered distinct texts of a column, and the code of each text.
+
+    >>> numbered(["b", None, "a", "b"])
+    (('a', 'b', None), array([1, 2, 0, 1], dtype=int32))
+    """
+    distinct = ordered([*{*texts}])
+    places = {text: code for code, text in enumerate(distinct)}
+    return distinct, np.fromiter(map(places.__getitem__, texts), np.int32, len(texts))
+
+
+def text_counts(columns: Sequence[str], grouped: Any, rows: int | None = None) -> ValueCounts:
+    """Convert an Arrow table of combinations to counts.
+
+    Args:
+        columns: The names of the columns, in the order of the keys.
+        grouped: An Arrow table whose last column is the number of rows of each combination; keys are texts or numbers.
+        rows: The number of all rows of the source, if it is not the sum of those counted.
+    """
+    coded = [_coded(grouped.column(place)) for place in range(len(columns))]
+    counts = np.asarray(grouped.column(len(columns)).to_numpy(), np.int64)
+    codes = np.column_stack([codes for _, codes in coded]) if coded else np.zeros((0, 0), np.int32)
+    whole = int(counts.sum()) if rows is None else rows
+    return ValueCounts(tuple(columns), tuple(texts for texts, _ in coded), codes, counts, whole)
+
+
+def _coded(column: Any) -> tuple[tuple[str | None, ...], npt.NDArray[np.int32]]:
+    """Return the distinct texts of an Arrow column, and the code of each entry."""
+    encoded = column.dictionary_encode().unify_dictionaries()
+    if not encoded.num_chunks:
+        return (), np.zeros(0, np.int32)
+    values = encoded.chunk(0).dictionary
+    written = short_text if str(values.type) == "float" else as_text
+    texts: list[str | None] = [written(value) for value in values.to_pylist()]
+    parts = [_places(chunk.indices, len(texts)) for chunk in encoded.chunks]
+    return (*texts, *([None] if column.null_count else [])), np.concatenate(parts)
+
+
+def _places(indices: Any, missing: int) -> npt.NDArray[np.int32]:
+    return np.asarray(indices.fill_null(missing).to_numpy(zero_copy_only=False), np.int32)
+
+
+def arrow(extra: str = "frames") -> Any:
+    """Import the Arrow library; `extra` is the name of the extra to install if it is missing."""
+    with extra_part("pyarrow", extra):
+        import pyarrow
+    return pyarrow
+
+
+# The limit of a 64-bit column.
+_MOST = 2**63
+
+
+def are_whole(texts: Sequence[str | None]) -> bool:
+    """Return whether texts are integers of at most 64 bits, so that no digit is lost.
+
+    >>> are_whole(["20260101123456789", None, "-5"]), are_whole(["2.5"]), are_whole(["1e3"])
+    (True, False, False)
+    """
+    return all(text is None or _is_whole(text) for text in dict.fromkeys(texts))
+
+
+def _is_whole(text: str) -> bool:
+    digits = text.removeprefix("-")
+    return digits.isascii() and digits.isdigit() and int(digits) < _MOST
+
+
+def are_decimals(texts: Sequence[str | None], precision: int, scale: int) -> bool:
+    """Return whether texts are numbers with at most `precision` digits, of which at most `scale` are decimals.
+
+    >>> are_decimals(["12345678901234567890.25", None], 22, 2), are_decimals(["0.125"], 22, 2)
+    (True, False)
+    """
+    return all(text is None or _is_decimal(text, precision, scale) for text in dict.fromkeys(texts))
+
+
+def _is_decimal(text: str, precision: int, scale: int) -> bool:
+    before, _, behind = text.removeprefix("-").partition(".")
+    digits = before + behind
+    return (
+        digits.isascii() and digits.isdigit() and len(behind) <= scale and len(before.lstrip("0")) <= precision - scale
+    )

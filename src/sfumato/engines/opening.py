@@ -6,10 +6,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from sfumato.engines.databases.address import is_address, read_address
 from sfumato.engines.engine import Engine
-from sfumato.engines.identifier_checks import RESERVED
 from sfumato.engines.spark.session import is_spark_frame
+from sfumato.engines.sql import RESERVED, is_address, read_address
 from sfumato.errors import EngineError, PlanError, did_you_mean, extra_part
 from sfumato.localization.messages import Message
 from sfumato.microdata.data_plan import DataPlan
@@ -121,7 +120,7 @@ def _database(data: str, plan: RequestedPlan, name: EngineName | None, opens: tu
 
         reading = replace(_data_plan(plan), format="sqlite", table=address.table)
         return DuckDBEngine(plan.folder / address.uri, reading, tuple(plan.columns), opens=opens)
-    from sfumato.engines.databases.engine import PostgreSQLEngine
+    from sfumato.engines.databases import PostgreSQLEngine
 
     return PostgreSQLEngine(address, _data_plan(plan))
 

@@ -13,7 +13,7 @@ import numpy as np
 from sfumato.dataclass import dataclass
 from sfumato.delimited.dialect import encoding_of
 from sfumato.delimited.header import Head
-from sfumato.engines.category_order import numbered
+from sfumato.engines.canonical_text import numbered
 from sfumato.engines.engine import MissingRules
 from sfumato.engines.files import format_of, head_of
 from sfumato.microdata.counts.frequency_table import ValueCounts

@@ -14,7 +14,7 @@ from typing import IO, Any
 from sfumato.dataclass import dataclass
 from sfumato.delimited.errors import damaged
 from sfumato.engines.canonical_text import as_text, no_text
-from sfumato.engines.identifier_checks import check_names
+from sfumato.engines.sql import check_names
 from sfumato.errors import DataError, PlanError, extra_part
 from sfumato.hierarchies.role_detection.survey_codes import CodeBook
 from sfumato.localization.messages import Message

@@ -21,9 +21,8 @@ from sfumato.atomic_folders import make_private, staged, workspace_for, write_te
 from sfumato.dataclass import dataclass
 from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.engines.engine import Engine, PublishedRows
-from sfumato.engines.keyed_hashes import PERSON, recorded, text_hash
-from sfumato.engines.postprocessing.formulas import quote_formulas, separator_of
-from sfumato.engines.postprocessing.interval_bounds import with_bounds
+from sfumato.engines.join_keys import PERSON, recorded, text_hash
+from sfumato.engines.postprocessing import quote_formulas, separator_of, with_bounds
 from sfumato.errors import DataError, PlanError, UnattainableError, ViolationError
 from sfumato.hierarchies.spelling_variants import plain_text
 from sfumato.hierarchies.types import canonical

@@ -10,7 +10,7 @@ from typing import Any
 
 from sfumato.delimited.dialect import check_separator
 from sfumato.engines.duckdb.engine import DuckDBEngine
-from sfumato.engines.tabulation.tabulation import labeled_columns
+from sfumato.engines.tabulation import labeled_columns
 from sfumato.errors import DataError, EngineError, PlanError
 from sfumato.localization.messages import Message
 from sfumato.microdata.data_plan import DataPlan

@@ -11,9 +11,9 @@ import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.engines.engine import Engine, MissingRules
-from sfumato.engines.identifier_checks import check_header
 from sfumato.engines.opening import open_frame
-from sfumato.engines.postprocessing.formulas import open_published
+from sfumato.engines.postprocessing import open_published
+from sfumato.engines.sql import check_header
 from sfumato.errors import DataError, PlanError, ViolationError, did_you_mean
 from sfumato.hierarchies.role_detection.date_formats import date_hierarchy
 from sfumato.hierarchies.role_detection.profile import Profile

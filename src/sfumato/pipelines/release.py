@@ -13,7 +13,7 @@ from sfumato.atomic_folders import ScratchFolder
 from sfumato.dataclass import dataclass
 from sfumato.engines.engine import Engine, PublishedRows
 from sfumato.engines.opening import EngineName, open_engine, publishes_files
-from sfumato.engines.postprocessing.interval_bounds import with_bounds
+from sfumato.engines.postprocessing import with_bounds
 from sfumato.errors import InternalError
 from sfumato.microdata.counts.frequency_table import FrequencyTable, ValueCounts, typed
 from sfumato.microdata.measures.release import measure, measure_raw

@@ -13,7 +13,7 @@ import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.engines.engine import Engine, MissingRules
-from sfumato.engines.keyed_hashes import PERSON
+from sfumato.engines.join_keys import PERSON
 from sfumato.errors import DataError, InternalError, UnattainableError
 from sfumato.localization.messages import Message
 from sfumato.microdata.counts.frequency_table import ValueCounts, typed

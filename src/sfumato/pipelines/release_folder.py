@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, cast
 from sfumato.atomic_folders import ScratchFolder, link, make_private, staged, write_bytes, write_text
 from sfumato.dataclass import dataclass
 from sfumato.engines.engine import Engine, FrameHolder
-from sfumato.engines.keyed_hashes import PERSONS_FILE
-from sfumato.engines.postprocessing.formulas import quote_formulas, separator_of
+from sfumato.engines.join_keys import PERSONS_FILE
+from sfumato.engines.postprocessing import quote_formulas, separator_of
 from sfumato.errors import PlanError, did_you_mean, extra_part
 from sfumato.localization.messages import Messages, words_in
 from sfumato.microdata.counts.frequency_table import FrequencyTable

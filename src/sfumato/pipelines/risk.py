@@ -11,8 +11,8 @@ import numpy as np
 from sfumato.dataclass import dataclass
 from sfumato.delimited.dialect import DecimalMark, check_decimal
 from sfumato.engines.engine import Engine
-from sfumato.engines.identifier_checks import check_header
 from sfumato.engines.opening import open_engine
+from sfumato.engines.sql import check_header
 from sfumato.errors import DataError, PlanError, did_you_mean, issue
 from sfumato.microdata.counts.frequency_table import DROPPED, FrequencyTable, tabulate, value_of
 from sfumato.microdata.data_plan import DataPlan, OnMissing

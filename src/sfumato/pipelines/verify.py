@@ -10,8 +10,8 @@ from typing import Any
 
 from sfumato.delimited.dialect import check_separator
 from sfumato.engines.engine import Engine, MissingRules
-from sfumato.engines.identifier_checks import check_header
-from sfumato.engines.keyed_hashes import PERSONS_FILE
+from sfumato.engines.join_keys import PERSONS_FILE
+from sfumato.engines.sql import check_header
 from sfumato.errors import PlanError, SfumatoError, did_you_mean
 from sfumato.microdata.counts.frequency_table import typed
 from sfumato.microdata.data_plan import DataPlan
@@ -110,7 +110,7 @@ def _reference(folder: Path, plan: Plan) -> Reference | None:
 def _opened(data: Any, reading: DataPlan, persons: str | Path | None, quotes: bool = False) -> Engine:
     """Open published rows; formulas quoted in a CSV file are unquoted."""
     if isinstance(data, Path):
-        from sfumato.engines.postprocessing.formulas import open_published
+        from sfumato.engines.postprocessing import open_published
 
         engine = open_published(data, reading, quotes, () if persons is None else (Path(persons),))
         try:

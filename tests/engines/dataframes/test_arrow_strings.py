@@ -11,8 +11,8 @@ import polars
 import pyarrow
 import pytest
 
-from sfumato.engines.dataframes import arrow_strings
-from sfumato.engines.dataframes.arrow_strings import MOST_TEXTS, numbered_texts, repeated
+from sfumato.engines.dataframes import count as arrow_strings
+from sfumato.engines.dataframes.count import MOST_TEXTS, numbered_texts, repeated
 from sfumato.native.dispatch import way
 
 pytestmark = pytest.mark.skipif(way() != "native", reason="the loops are not built here")

@@ -8,9 +8,9 @@ import pytest
 from written_books import number, rewritten, sheet_of, text
 
 import sfumato as sf
-from sfumato.engines.tabulation.tabulation import columns_of_file
-from sfumato.engines.workbooks.cell_references import Mark
-from sfumato.engines.workbooks.sheet_warnings import _show
+from sfumato.engines.tabulation import columns_of_file
+from sfumato.engines.workbooks.archive import Mark
+from sfumato.engines.workbooks.sheets import _show
 from sfumato.errors import DataError
 
 PLAN = sf.Plan(sf.KAnonymity(2), other="insensitive").quasi("place")

@@ -8,11 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.dataclass import dataclass
-from sfumato.engines.dataframes.arrow_strings import repeated
-from sfumato.engines.dataframes.count import ALL, Coded, occurring, packed
-from sfumato.engines.dataframes.factorize import Codes, Rows
+from sfumato.engines.dataframes.count import ALL, Coded, Codes, Rows, occurring, packed, repeated
 from sfumato.engines.dataframes.sources import bare, plain_values, worded
-from sfumato.engines.keyed_hashes import person_hash, shared_out
+from sfumato.engines.join_keys import person_hash, shared_out
 from sfumato.errors import DataError
 from sfumato.microdata.counts import row_kernels
 from sfumato.microdata.counts.frequency_table import DROPPED

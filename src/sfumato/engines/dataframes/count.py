@@ -1,16 +1,252 @@
-"""Count a frame: distinct texts, the index of each row's text, and rows grouped by these."""
+"""Count a frame: number the texts of its columns, and group rows by these numbers."""
 
-from collections.abc import Callable, Sequence
+import sys
+from collections.abc import Callable, Iterator, Sequence
 from datetime import date, datetime
+from importlib.util import find_spec
 from typing import Any
 
+import narwhals as nw
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.engines.dataframes.factorize import Codes, first_rows
-from sfumato.microdata.counts import row_kernels
+from sfumato.microdata.counts import row_kernels, text_kernels
 from sfumato.microdata.counts.frequency_table import ValueCounts
 from sfumato.microdata.counts.key_packing import Packing, Words, counted_words, packing_of
+from sfumato.native.dispatch import way
+
+Codes = npt.NDArray[np.int32]
+# Above this number of distinct texts, the frame's own library finds equal texts.
+MOST_TEXTS = 1 << 14
+# Arrow's library is not imported for fewer rows.
+MANY_ROWS = 100_000
+# Texts are copied three words at a time, which may reach beyond the last one.
+BYTES_BEHIND = 24
+# The maximum of 32-bit offsets.
+MOST_BYTES = (1 << 31) - 1
+
+
+def numbered_texts(series: "nw.Series[Any]") -> tuple[Codes, list[str]] | None:
+    """Return the code of each row's text in order of appearance, and the texts; None if any text is missing."""
+    if way() != "native" or not _has_arrow(len(series)):
+        return None
+    codes, numbers, begin = np.empty(len(series), np.int32), dict[str, int](), 0
+    for part in _parts(series):
+        told = not len(part) or (not part.null_count and _number_part(part, codes[begin : begin + len(part)], numbers))
+        if not told or len(numbers) > MOST_TEXTS:
+            return None
+        begin += len(part)
+    return (codes, list(numbers)) if begin == len(codes) else None
+
+
+def _has_arrow(rows: int) -> bool:
+    return "pyarrow" in sys.modules or (rows >= MANY_ROWS and find_spec("pyarrow") is not None)
+
+
+def _parts(series: "nw.Series[Any]") -> Iterator[Any]:
+    """Yield a column as Arrow arrays without copying; nothing if it is stored otherwise."""
+    native = series.to_native()
+    if series.implementation.is_polars():
+        import polars
+
+        for part in native.get_chunks():
+            yield part.to_arrow(compat_level=polars.CompatLevel.newest())
+    elif series.implementation.is_pyarrow():
+        yield from native.chunks
+    elif getattr(native.dtype, "storage", "") == "pyarrow":
+        held = native.array.__arrow_array__()
+        yield from getattr(held, "chunks", [held])
+
+
+def _number_part(part: Any, codes: Codes, numbers: dict[str, int]) -> bool:
+    """Number the texts of an array, continuing with new ones, and return whether that succeeded."""
+    firsts = np.empty(MOST_TEXTS, np.int64)
+    kind, begin, end = str(part.type), part.offset, part.offset + len(part)
+    if kind == "string_view":
+        views = np.frombuffer(part.buffers()[1], np.uint64).reshape(-1, 2)[begin:end]
+        many = text_kernels.number_views(views, MOST_TEXTS, firsts, codes)
+    elif kind in ("string", "large_string"):
+        _, places, texts = part.buffers()
+        short = kind == "string"
+        offsets = np.frombuffer(places, np.int32) if short else np.frombuffer(places, np.int64)
+        data = np.frombuffer(texts or b"", np.uint8)
+        many = text_kernels.number_texts(offsets[begin : end + 1], data, MOST_TEXTS, firsts, codes)
+    else:
+        return False
+    if many < 0:
+        return False
+    distinct = [part[row].as_py() for row in firsts[:many].tolist()]
+    local = np.array([numbers.setdefault(text, len(numbers)) for text in distinct], np.int32)
+    if not np.array_equal(local, np.arange(many)):
+        row_kernels.look_up(local, codes.copy(), codes)
+    return True
+
+
+def repeated(series: "nw.Series[Any]", texts: Sequence[str | None], codes: Codes) -> "nw.Series[Any] | None":
+    """Return a column with distinct texts at the given codes; None if the column is not stored as in Arrow.
+
+    Libraries index columns of any type; for complete text columns, that takes twice as long.
+    """
+    if way() != "native" or len(codes) < MANY_ROWS or not _has_arrow(len(codes)):
+        return None
+    native = series.to_native()
+    if series.implementation.is_pyarrow():
+        laid = _laid(texts, codes, str(native.type))
+    elif getattr(getattr(native, "dtype", None), "storage", "") == "pyarrow":
+        laid = _laid(texts, codes, str(native.array.__arrow_array__().type))
+        laid = None if laid is None else native.dtype.__from_arrow__(laid)
+    else:
+        return None
+    return None if laid is None else nw.new_series(series.name, laid, backend=series.implementation)
+
+
+def _laid(texts: Sequence[str | None], codes: Codes, kind: str) -> Any:
+    """Return an Arrow array with the texts at the given codes; None if one is missing, or they are too long."""
+    import pyarrow
+
+    parts = [text.encode() for text in texts if text is not None]
+    if kind not in ("string", "large_string") or len(parts) < len(texts):
+        return None
+    lengths = np.array([len(part) for part in parts], np.int64)
+    short, rows = kind == "string", len(codes)
+    offsets = np.empty(rows + 1, np.int32) if short else np.empty(rows + 1, np.int64)
+    many = text_kernels.place_texts(lengths, codes, offsets)
+    if short and many > MOST_BYTES:
+        return None
+    data = np.frombuffer(b"".join([*parts, bytes(BYTES_BEHIND)]), np.uint8)
+    laid = np.empty(many + BYTES_BEHIND, np.uint8)
+    text_kernels.lay_texts(data, np.cumsum(lengths) - lengths, codes, offsets, laid)
+    array = pyarrow.StringArray if short else pyarrow.LargeStringArray
+    return array.from_buffers(rows, pyarrow.py_buffer(offsets), pyarrow.py_buffer(laid[:many]))
+
+
+# Indices of rows, from 0.
+Rows = npt.NDArray[np.int64]
+# Types of which values equal to the library have equal texts; this fails for floats, objects and timestamps with zones.
+EXACT = (nw.String, nw.Categorical, nw.Enum, nw.Boolean, nw.Date)
+# Python types whose values are equal only if their texts are.
+PLAIN = {str, float, type(None)}
+# Maximum length of a lookup table from minimum to maximum, as a multiple of the column's length.
+MOST_SPAN = 4
+
+
+def numbered_rows(series: "nw.Series[Any]") -> tuple[Codes, list[Any]] | None:
+    """Return a code for each row, shared by rows with equal values, and the value of each code.
+
+    Codes are numbered from 0 in row order. The result is None if the library cannot decide, or if values equal to it
+    may have different texts.
+    """
+    if not len(series):
+        return None
+    told = _told(series)
+    if told is not None:
+        return told
+    made = _numbered(series)
+    if made is None:
+        return None
+    codes, firsts = _as_they_come(_dense(made))
+    return codes, series[firsts.tolist()].to_list()
+
+
+def _told(series: "nw.Series[Any]") -> tuple[Codes, list[Any]] | None:
+    """Return codes and texts of a complete text column, which libraries number in row order; None for others."""
+    if not isinstance(series.dtype, nw.String):
+        return None
+    told = numbered_texts(series)
+    if told is not None or series.null_count():
+        return told
+    native = series.to_native()
+    if series.implementation.is_polars():
+        import polars
+
+        distinct = native.unique(maintain_order=True)
+        # A separate enumeration, because categories would be kept in a table of the whole process.
+        return native.cast(polars.Enum(distinct)).to_physical().to_numpy().astype(np.int32), distinct.to_list()
+    if series.implementation.is_pandas() and native.dtype != object:
+        import pandas
+
+        codes, values = pandas.factorize(native)
+        return codes.astype(np.int32), list(values)
+    return None
+
+
+def _numbered(series: "nw.Series[Any]") -> npt.NDArray[Any] | None:
+    """Return for each row an integer that is the same for equal values."""
+    kind = series.dtype
+    if series.implementation.is_pandas():
+        return _of_pandas(series.to_native(), kind)
+    if not (isinstance(kind, EXACT) or kind.is_integer()):
+        return None
+    if series.implementation.is_polars():
+        return _of_polars(series.to_native(), kind)
+    return _of_arrow(series.to_native()) if series.implementation.is_pyarrow() else None
+
+
+def _of_pandas(native: Any, kind: Any) -> npt.NDArray[Any] | None:
+    import pandas
+
+    if isinstance(native.dtype, pandas.CategoricalDtype):
+        return np.asarray(native.cat.codes)
+    if isinstance(native.dtype, np.dtype) and native.dtype.kind in "iub":
+        return np.asarray(native.to_numpy())
+    exact = set(map(type, native.to_numpy())) <= PLAIN if native.dtype == object else isinstance(kind, nw.String)
+    return np.asarray(pandas.factorize(native)[0]) if exact else None
+
+
+def _of_polars(native: Any, kind: Any) -> npt.NDArray[Any]:
+    import polars
+
+    if isinstance(kind, nw.String):
+        native = native.cast(polars.Enum(native.drop_nulls().unique(maintain_order=True)))
+    numbers = native.to_physical()
+    if not numbers.null_count():
+        return np.asarray(numbers.to_numpy())
+    # Codes without gaps leave a number for the missing value.
+    there = numbers.is_not_null().to_numpy()
+    codes = np.full(len(numbers), -1, np.int64)
+    codes[there] = _dense(np.asarray(numbers.drop_nulls().to_numpy()))
+    return codes
+
+
+def _of_arrow(native: Any) -> npt.NDArray[Any] | None:
+    encoded = native.dictionary_encode().unify_dictionaries()
+    parts = [np.asarray(chunk.indices.fill_null(-1).to_numpy(zero_copy_only=False)) for chunk in encoded.chunks]
+    return np.concatenate(parts) if parts else None
+
+
+def _dense(numbers: npt.NDArray[Any]) -> Codes:
+    """Return the numbers as codes from 0 without gaps."""
+    if not len(numbers):
+        return np.zeros(0, np.int32)
+    least, most = int(numbers.min()), int(numbers.max())
+    if most - least >= MOST_SPAN * len(numbers):
+        return np.asarray(np.unique(numbers, return_inverse=True)[1].reshape(-1), np.int32)
+    # Large unsigned numbers, and differences of short signed ones, do not fit into their own type.
+    unsigned = numbers.dtype.kind == "u"
+    places = (numbers - numbers.dtype.type(least)).astype(np.int64) if unsigned else numbers.astype(np.int64) - least
+    occurs = np.zeros(most - least + 1, bool)
+    occurs[places] = True
+    codes: Codes = (np.cumsum(occurs) - 1).astype(np.int32)[places]
+    return codes
+
+
+def _as_they_come(codes: Codes) -> tuple[Codes, Rows]:
+    """Return the codes renumbered in row order, and the first row of each."""
+    firsts = first_rows(codes)
+    order = np.argsort(firsts)
+    if (order[1:] > order[:-1]).all():
+        return codes, firsts
+    places = np.empty(len(order), np.int32)
+    places[order] = np.arange(len(order), dtype=np.int32)
+    return places[codes], firsts[order]
+
+
+def first_rows(codes: Codes) -> Rows:
+    """Return the first row of each code."""
+    firsts = np.empty(int(codes.max(initial=-1)) + 1, np.int64)
+    firsts[codes[::-1]] = np.arange(len(codes) - 1, -1, -1)
+    return firsts
+
 
 Numbers = npt.NDArray[np.float64]
 # The distinct texts of a column and, for each row, the index of its text.

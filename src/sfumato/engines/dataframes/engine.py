@@ -12,7 +12,7 @@ import narwhals as nw
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.engines.canonical_text import as_text, no_text, short_text
+from sfumato.engines.canonical_text import are_decimals, are_whole, as_text, no_text, short_text
 from sfumato.engines.dataframes.apply import RecodingApplier
 from sfumato.engines.dataframes.count import (
     ALL,
@@ -22,11 +22,10 @@ from sfumato.engines.dataframes.count import (
     count_rows,
     factorize,
     floats_of,
+    numbered_rows,
     plain_floats,
     strings_of,
 )
-from sfumato.engines.dataframes.factorize import numbered_rows
-from sfumato.engines.dataframes.number_series import emptied, number_series
 from sfumato.engines.dataframes.sources import (
     SHORT_FLOATS,
     bare,
@@ -38,13 +37,35 @@ from sfumato.engines.dataframes.sources import (
     wrapped,
 )
 from sfumato.engines.engine import CountsPersons, Engine, MissingRules
-from sfumato.engines.identifier_checks import check_names
-from sfumato.engines.keyed_hashes import PERSON, PERSONS_FILE
-from sfumato.engines.postprocessing.number_types import are_decimals, are_whole
+from sfumato.engines.join_keys import PERSON, PERSONS_FILE
+from sfumato.engines.sql import check_names
 from sfumato.errors import DataError, EngineError
+from sfumato.hierarchies.label_bounds import Bounds, in_order, is_whole
 from sfumato.microdata.counts.frequency_table import ValueCounts
 from sfumato.microdata.missing_codes import code_texts
 from sfumato.microdata.recoding.recoding import Recoding, SuppressionHandling
+
+
+def number_series(name: str, numbers: Sequence[float | None], kind: Any, backend: Any) -> Any:
+    """Return a series of numbers with missing values; in pandas, integers get a nullable type."""
+    whole = kind is nw.Int64
+    values = [None if number is None else int(number) if whole else number for number in numbers]
+    if backend.__name__ == "pandas":
+        return nw.from_native(
+            backend.Series(values, name=name, dtype="Int64" if whole else "Float64"), series_only=True
+        )
+    return nw.new_series(name, values, kind, backend=backend)
+
+
+def emptied(series: "nw.Series[Any]", absent: npt.NDArray[np.bool_]) -> "nw.Series[Any]":
+    """Return a column without the values of some rows; integers of pandas get a nullable type."""
+    if series.implementation.is_pandas():
+        native = series.to_native()
+        narrow = isinstance(native.dtype, np.dtype) and native.dtype.kind in "iub"
+        return nw.from_native((native.convert_dtypes() if narrow else native).mask(absent), series_only=True)
+    there = nw.new_series("there", (~absent).tolist(), nw.Boolean, backend=nw.get_native_namespace(series))
+    return series.to_frame().select(nw.when(there).then(nw.col(series.name)).alias(series.name))[series.name]
+
 
 T = TypeVar("T")
 
@@ -239,3 +260,34 @@ def _each(make: Callable[[str], T], texts: Sequence[str | None]) -> list[T | Non
     """Convert each text, equal ones only once; missing ones remain None."""
     made: dict[str | None, T | None] = {text: None if text is None else make(text) for text in set(texts)}
     return list(map(made.__getitem__, texts))
+
+
+def with_interval_bounds(
+    published: Engine, names: Mapping[str, tuple[str, str]], labels: Mapping[str, Mapping[str, Bounds]]
+) -> FrameEngine:
+    """Return the frame with bound columns; intervals become ordered categories if the library supports them."""
+    if not isinstance(published, FrameEngine):
+        raise TypeError(f"no frame: {published}")
+    frame: Any = nw.from_native(published.data(), eager_only=True)
+    backend = nw.get_native_namespace(frame)
+    further = []
+    for name, pair in names.items():
+        texts = published.texts(name)
+        kind = nw.Int64 if is_whole(labels[name]) else nw.Float64
+        for side, column in enumerate(pair):
+            numbers = [None if text is None else labels[name][text][side] for text in texts]
+            further.append(number_series(column, numbers, kind, backend))
+        if not frame.implementation.is_pyarrow():
+            further.append(_ordered(name, texts, in_order(labels[name]), backend))
+    answer = FrameEngine(frame.with_columns(*further).to_native(), published.notes)
+    answer.person_keys = published.person_keys
+    if PERSON in published._coded:
+        answer._coded[PERSON] = published._coded[PERSON]
+    return answer
+
+
+def _ordered(name: str, texts: Sequence[str | None], categories: Sequence[str], backend: Any) -> Any:
+    if backend.__name__ == "pandas":
+        values = backend.Categorical(texts, categories=categories, ordered=True)
+        return nw.from_native(backend.Series(values, name=name), series_only=True)
+    return nw.new_series(name, list(texts), nw.Enum(categories), backend=backend)

@@ -8,7 +8,7 @@ from typing import Any
 import narwhals as nw
 from narwhals.exceptions import DuplicateError
 
-from sfumato.engines.identifier_checks import check_names
+from sfumato.engines.sql import check_names
 from sfumato.errors import DataError, missing_extra
 
 # Types without a text that is the same on every engine.

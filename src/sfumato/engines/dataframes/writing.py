@@ -9,12 +9,10 @@ import numpy as np
 
 from sfumato.engines import sql
 from sfumato.engines.dataframes.sources import SHORT_FLOATS
-from sfumato.engines.duckdb.database import connected
+from sfumato.engines.duckdb.database import compiled, connected, explained
 from sfumato.engines.duckdb.engine import DuckDBEngine
-from sfumato.engines.duckdb.error_messages import explained
-from sfumato.engines.duckdb.fast_import import compiled
 from sfumato.engines.duckdb.writing import copy_statement
-from sfumato.engines.keyed_hashes import PERSON
+from sfumato.engines.join_keys import PERSON
 
 
 class Rows(Protocol):

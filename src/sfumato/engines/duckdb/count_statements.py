@@ -10,11 +10,19 @@ from functools import cached_property
 
 from sfumato.dataclass import dataclass
 from sfumato.engines import sql
-from sfumato.engines.category_order import Texts, ordered
-from sfumato.engines.duckdb.apply import as_text, filtered, plain_key_of
-from sfumato.engines.duckdb.dictionary_columns import INTEGERS, MAX_TEXTS, DictionaryExpression, enumeration, packed
+from sfumato.engines.canonical_text import Texts, ordered
+from sfumato.engines.duckdb.expressions import (
+    INTEGERS,
+    MAX_TEXTS,
+    DictionaryExpression,
+    as_text,
+    enumeration,
+    filtered,
+    packed,
+    plain_key_of,
+)
 from sfumato.engines.engine import MissingRules
-from sfumato.engines.keyed_hashes import PERSON
+from sfumato.engines.join_keys import PERSON
 from sfumato.microdata.counts.key_packing import Packing, packing_of
 from sfumato.microdata.counts.persons import ADDED_UP
 

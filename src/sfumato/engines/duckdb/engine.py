@@ -10,25 +10,29 @@ from typing import Any
 import numpy as np
 
 from sfumato.engines import sql
-from sfumato.engines.canonical_text import no_text
-from sfumato.engines.category_order import Texts, numbered, ordered
-from sfumato.engines.duckdb.apply import RecodingApplier, as_text, locating
-from sfumato.engines.duckdb.code_counts import Combinations, CountsByCodes
-from sfumato.engines.duckdb.column_replacement import ReplacesColumns
+from sfumato.engines.canonical_text import Texts, no_text, numbered, ordered
 from sfumato.engines.duckdb.count_statements import Counting
-from sfumato.engines.duckdb.database import Database
-from sfumato.engines.duckdb.error_messages import explained
-from sfumato.engines.duckdb.fast_import import compiled, register, relations
+from sfumato.engines.duckdb.database import Database, compiled, explained, register, relations
+from sfumato.engines.duckdb.expressions import RecodingApplier, as_text, locating
+from sfumato.engines.duckdb.in_memory import (
+    Combinations,
+    CountsByCodes,
+    KeepsTextRows,
+    arrays_of,
+    fits,
+    kept_codes,
+    person_count,
+    persons_here,
+    write_numbers,
+)
 from sfumato.engines.duckdb.in_memory_apply import RowCodes
-from sfumato.engines.duckdb.in_memory_csv import KeepsTextRows, arrays_of, kept_codes
-from sfumato.engines.duckdb.in_memory_persons import fits, person_count, persons_here, write_numbers
 from sfumato.engines.duckdb.join_apply import Joining
 from sfumato.engines.duckdb.sources import Source, csv_source, file_list, open_source, opened_for
 from sfumato.engines.duckdb.streaming_apply import Stream, streams
-from sfumato.engines.duckdb.writing import asked
+from sfumato.engines.duckdb.writing import ReplacesColumns, asked
 from sfumato.engines.engine import LOOKED_AT_ROWS, MissingRules, ReadsSource
 from sfumato.engines.files import about_rows, checksum, files_of, format_of
-from sfumato.engines.keyed_hashes import PERSON, PERSONS_FILE
+from sfumato.engines.join_keys import PERSON, PERSONS_FILE
 from sfumato.errors import DataError, EngineError, SfumatoError
 from sfumato.microdata.counts.frequency_table import ValueCounts
 from sfumato.microdata.counts.persons import PersonCount

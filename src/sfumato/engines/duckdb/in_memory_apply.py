@@ -14,10 +14,9 @@ import numpy.typing as npt
 
 from sfumato.dataclass import dataclass
 from sfumato.engines import sql
-from sfumato.engines.category_order import Texts
-from sfumato.engines.duckdb.apply import as_text
-from sfumato.engines.duckdb.dictionary_columns import INTEGERS, DictionaryExpression, enumeration
-from sfumato.engines.duckdb.error_messages import changed
+from sfumato.engines.canonical_text import Texts
+from sfumato.engines.duckdb.database import changed
+from sfumato.engines.duckdb.expressions import INTEGERS, DictionaryExpression, as_text, enumeration
 from sfumato.engines.duckdb.join_apply import Joining
 from sfumato.hierarchies.levels import present_codes
 from sfumato.microdata.counts.key_packing import places_of

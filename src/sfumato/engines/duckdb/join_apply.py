@@ -16,10 +16,9 @@ import numpy.typing as npt
 
 from sfumato.dataclass import dataclass
 from sfumato.engines import sql
-from sfumato.engines.duckdb.apply import RecodingApplier, as_text, filtered
-from sfumato.engines.duckdb.dictionary_columns import DictionaryExpression, packed
+from sfumato.engines.duckdb.expressions import DictionaryExpression, RecodingApplier, as_text, filtered, packed
 from sfumato.engines.duckdb.writing import copy_statement, keys_statement
-from sfumato.engines.keyed_hashes import PERSON, PERSONS_FILE
+from sfumato.engines.join_keys import PERSON, PERSONS_FILE
 from sfumato.hierarchies.levels import present_codes
 from sfumato.microdata.counts.frequency_table import DROPPED
 from sfumato.microdata.recoding.recoding import STAR, Division, numbered

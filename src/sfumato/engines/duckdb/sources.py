@@ -18,12 +18,11 @@ from sfumato.delimited.opening import open_text
 from sfumato.delimited.title_rows import is_title_row
 from sfumato.engines import sql
 from sfumato.engines.canonical_text import as_text, no_text
-from sfumato.engines.duckdb.fast_import import register
+from sfumato.engines.duckdb.database import register
 from sfumato.engines.duckdb.value_expressions import textless_in, with_one_text, without_codes
-from sfumato.engines.files import files_in, files_of, format_of, head_of, other_columns
-from sfumato.engines.identifier_checks import check_names, table_named
-from sfumato.engines.keyed_hashes import PERSONS_FILE
-from sfumato.engines.lines import Records, records_in
+from sfumato.engines.files import Records, files_in, files_of, format_of, head_of, other_columns, records_in
+from sfumato.engines.join_keys import PERSONS_FILE
+from sfumato.engines.sql import check_names, table_named
 from sfumato.errors import DataError, PlanError, extra_part
 from sfumato.localization.messages import Message
 from sfumato.microdata.data_plan import DataPlan
@@ -239,9 +238,8 @@ def _sqlite_values(cursor: Any, table: str) -> dict[str, str]:
 
 
 def _excel(connection: Any, path: Path, data: DataPlan, names: Sequence[str], _scratch: Path) -> Source:
-    from sfumato.engines.workbooks.cell_references import check_merged
-    from sfumato.engines.workbooks.sheet_warnings import take_marks
-    from sfumato.engines.workbooks.sheets import read_sheet, told_of_others
+    from sfumato.engines.workbooks.archive import check_merged
+    from sfumato.engines.workbooks.sheets import read_sheet, take_marks, told_of_others
 
     sheet = read_sheet(path, data.table)
     cells, start = sheet.cells, sheet.start

@@ -16,10 +16,16 @@ import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.engines import sql
-from sfumato.engines.duckdb.apply import RecodingApplier, as_text, required
-from sfumato.engines.duckdb.dictionary_columns import MAX_TEXTS, DictionaryExpression, packed
+from sfumato.engines.duckdb.expressions import (
+    MAX_TEXTS,
+    DictionaryExpression,
+    RecodingApplier,
+    as_text,
+    packed,
+    required,
+)
 from sfumato.engines.duckdb.writing import copy_statement, keys_statement
-from sfumato.engines.keyed_hashes import PERSON
+from sfumato.engines.join_keys import PERSON
 from sfumato.hierarchies.levels import present_codes
 from sfumato.microdata.counts.frequency_table import DROPPED
 from sfumato.microdata.recoding.recoding import STAR, LevelRecoding

@@ -12,12 +12,10 @@ from pyspark.sql import Window
 from pyspark.sql import functions as F  # noqa: N812
 
 from sfumato.dataclass import dataclass
-from sfumato.engines.arrow_counts import arrow
+from sfumato.engines.canonical_text import arrow
 from sfumato.engines.engine import MissingRules
-from sfumato.engines.join_tables import JoinTables
-from sfumato.engines.keyed_hashes import PERSON
-from sfumato.engines.spark.count import is_float, key_of, plain_key_of, present, stripped, text_of
-from sfumato.engines.spark.sources import ROW, SparkSource
+from sfumato.engines.join_keys import PERSON, JoinTables
+from sfumato.engines.spark.sources import ROW, SparkSource, is_float, key_of, plain_key_of, present, stripped, text_of
 from sfumato.microdata.counts.frequency_table import DROPPED
 from sfumato.microdata.recoding.recoding import STAR, Division, LevelRecoding
 from sfumato.microdata.row_order import ORDER_DIGITS, ROWS_A_HASH

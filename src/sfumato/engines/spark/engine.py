@@ -1,6 +1,8 @@
 """The cluster engine: rows in Spark frames or files are counted and recoded by Spark jobs in place."""
 
+import csv
 import hashlib
+import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -9,16 +11,24 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql import Window
 from pyspark.sql import functions as F  # noqa: N812
 
-from sfumato.engines.arrow_counts import arrow, text_counts
+from sfumato.engines.canonical_text import are_decimals, are_whole, arrow, text_counts
 from sfumato.engines.engine import LOOKED_AT_ROWS, MissingRules, ReadsSource
 from sfumato.engines.files import checksum
-from sfumato.engines.keyed_hashes import PERSON, PERSONS_FILE
-from sfumato.engines.postprocessing.number_types import are_decimals, are_whole
+from sfumato.engines.join_keys import PERSON, PERSONS_FILE
 from sfumato.engines.spark.apply import RecodingApplier
-from sfumato.engines.spark.count import key_of, plain_key_of, present, text_of, without_codes
 from sfumato.engines.spark.session import faults, session
-from sfumato.engines.spark.sources import ROW, SparkSource, of_frame, of_path, of_published
-from sfumato.engines.spark.writing import write
+from sfumato.engines.spark.sources import (
+    ROW,
+    SparkSource,
+    key_of,
+    of_frame,
+    of_path,
+    of_published,
+    plain_key_of,
+    present,
+    text_of,
+    without_codes,
+)
 from sfumato.microdata.counts.frequency_table import ValueCounts
 from sfumato.microdata.counts.persons import PersonCount, added_persons
 from sfumato.microdata.data_plan import DataPlan
@@ -26,6 +36,60 @@ from sfumato.microdata.recoding.recoding import Recoding, SuppressionHandling
 
 if TYPE_CHECKING:
     from sfumato.engines.duckdb.engine import DuckDBEngine
+
+
+def write(frame: Any, target: Path, separator: str) -> None:
+    """Write a frame.
+
+    Args:
+        target: A path whose extension determines the format; all executors must be able to reach it.
+        separator: The separator of a CSV file.
+    """
+    parts = target.with_name(f".{target.name}.parts")
+    try:
+        if target.suffix == ".parquet":
+            frame.write.option("compression", "zstd").parquet(str(parts))
+            # Spark's own metadata files are not part of a release and confuse other readers of the folder.
+            for note in (*parts.glob(".*"), *parts.glob("_*")):
+                note.unlink()
+            parts.rename(target)
+        else:
+            _write_texts(frame, parts, separator)
+            _join(frame.columns, parts, target, separator)
+    except BaseException:
+        target.unlink(missing_ok=True)
+        raise
+    finally:
+        shutil.rmtree(parts, ignore_errors=True)
+
+
+def _write_texts(frame: Any, parts: Path, separator: str) -> None:
+    """Write every value as its canonical text."""
+    fields = frame.schema.fields
+    places = [f"s{place}" for place in range(len(fields))]
+    texts = [text_of(F.col(place), field.dataType, False) for place, field in zip(places, fields, strict=True)]
+    options = {
+        "sep": separator,
+        "quote": '"',
+        "escape": '"',
+        "nullValue": "",
+        "emptyValue": '""',
+        "ignoreLeadingWhiteSpace": "false",
+        "ignoreTrailingWhiteSpace": "false",
+        "header": "false",
+    }
+    frame.toDF(*places).select(*texts).write.options(**options).csv(str(parts))
+
+
+def _join(columns: list[str], parts: Path, target: Path, separator: str) -> None:
+    """Join all parts into one file with a header."""
+    with target.open("w", encoding="utf-8", newline="") as head:
+        csv.writer(head, delimiter=separator, lineterminator="\n").writerow(columns)
+    with target.open("ab") as whole:
+        for part in sorted(parts.glob("part-*")):
+            with part.open("rb") as rows:
+                shutil.copyfileobj(rows, whole, 1 << 20)
+
 
 # Types whose replaced values remain numbers; those in WHOLE remain integers.
 WHOLE = ("byte", "short", "integer", "long")

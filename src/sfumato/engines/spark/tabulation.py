@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from sfumato.engines.tabulation.record_keys import LARGEST, PATTERNS, POWER, RecordKeys
+from sfumato.engines.record_keys import LARGEST, PATTERNS, POWER, RecordKeys
 from sfumato.tables.cell_key.key_distribution import BINS, FEW
 
 # White space removed at both ends of a code, as in every engine.

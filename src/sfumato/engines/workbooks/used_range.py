@@ -14,10 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.dataclass import dataclass
-from sfumato.engines.workbooks.archive import Archive, Attributes, opened, plain
-from sfumato.engines.workbooks.cell_references import Place, name_of, place_of
-from sfumato.engines.workbooks.ods import CELLS, CONTENT
-from sfumato.engines.workbooks.xlsx import BOOK, part_of
+from sfumato.engines.workbooks.archive import Archive, Attributes, Place, name_of, opened, place_of, plain
+from sfumato.engines.workbooks.cell_properties import BOOK, CELLS, CONTENT, part_of
 from sfumato.errors import DataError
 
 # This many positions are always accepted; above, at least one in SPARSE positions must be filled.

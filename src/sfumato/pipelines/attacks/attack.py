@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from sfumato.dataclass import dataclass
-from sfumato.engines.keyed_hashes import PERSONS_FILE, record_key
+from sfumato.engines.join_keys import PERSONS_FILE, record_key
 from sfumato.errors import PlanError, did_you_mean
 from sfumato.hierarchies.role_detection.profile import Profile
 from sfumato.hierarchies.role_detection.roles import suggest

@@ -19,7 +19,7 @@ from sfumato.delimited.decimal_marks import with_points
 from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.engines.engine import PublishedRows
 from sfumato.engines.opening import open_engine, open_frame
-from sfumato.engines.postprocessing.formulas import open_published
+from sfumato.engines.postprocessing import open_published
 from sfumato.errors import DataError, PlanError
 from sfumato.hierarchies.hierarchy import Hierarchy
 from sfumato.hierarchies.types import canonical

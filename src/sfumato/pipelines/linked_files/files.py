@@ -13,7 +13,7 @@ from sfumato.atomic_folders import ScratchFolder, link, staged
 from sfumato.dataclass import dataclass
 from sfumato.engines.engine import Engine, FrameHolder, MissingRules, PublishedRows
 from sfumato.engines.opening import EngineName, open_engine
-from sfumato.engines.postprocessing.formulas import quote_formulas, separator_of
+from sfumato.engines.postprocessing import quote_formulas, separator_of
 from sfumato.errors import DataError, PlanError, issue
 from sfumato.localization.messages import Message
 from sfumato.microdata.counts.frequency_table import Coding, ValueCounts, code_column, meaning_of

@@ -17,7 +17,7 @@ import numpy as np
 from sfumato.dataclass import dataclass
 from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.engines.engine import Engine, MissingRules, PublishedRows
-from sfumato.engines.postprocessing.formulas import open_published
+from sfumato.engines.postprocessing import open_published
 from sfumato.localization.messages import Message
 from sfumato.microdata.counts.frequency_table import meaning_of
 from sfumato.microdata.data_plan import DataPlan

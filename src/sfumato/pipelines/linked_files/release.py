@@ -15,9 +15,9 @@ import numpy as np
 
 from sfumato.atomic_folders import ScratchFolder
 from sfumato.engines.engine import MissingRules, PublishedRows
-from sfumato.engines.keyed_hashes import text_hash
+from sfumato.engines.join_keys import text_hash
 from sfumato.engines.opening import EngineName, publishes_files
-from sfumato.engines.postprocessing.formulas import separator_of
+from sfumato.engines.postprocessing import separator_of
 from sfumato.errors import InternalError
 from sfumato.hierarchies.hierarchy import make_hierarchy
 from sfumato.localization.messages import Message

@@ -12,8 +12,8 @@ from typing import Any
 from sfumato.dataclass import dataclass
 from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.engines.engine import PublishedRows
-from sfumato.engines.keyed_hashes import PERSON, PERSONS_FILE, recorded
-from sfumato.engines.postprocessing.formulas import open_published
+from sfumato.engines.join_keys import PERSON, PERSONS_FILE, recorded
+from sfumato.engines.postprocessing import open_published
 from sfumato.errors import PlanError, UnattainableError, issue
 from sfumato.localization.messages import Message
 from sfumato.microdata.column_transforms.perturbation import Noise, Perturbation, Pram, Pseudonym

@@ -10,8 +10,8 @@ import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.engines.engine import Engine, MissingRules, PublishedRows
-from sfumato.engines.keyed_hashes import PERSON, person_hash, record_key, recorded
-from sfumato.engines.row_filter import without
+from sfumato.engines.join_keys import PERSON, person_hash, record_key, recorded
+from sfumato.engines.person_rows import without
 from sfumato.errors import PlanError, UnattainableError
 from sfumato.hierarchies.types import canonical
 from sfumato.microdata.counts.persons import by_plain_keys

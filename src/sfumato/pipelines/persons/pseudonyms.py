@@ -12,9 +12,9 @@ from typing import Any
 from sfumato.atomic_folders import check_free, write_text
 from sfumato.dataclass import dataclass
 from sfumato.engines.engine import Engine, MissingRules
-from sfumato.engines.keyed_hashes import PERSONS_FILE, record_key
-from sfumato.engines.postprocessing.formulas import open_published
-from sfumato.engines.postprocessing.person_record import record_of, write_record
+from sfumato.engines.join_keys import PERSONS_FILE, record_key
+from sfumato.engines.person_rows import record_of, write_record
+from sfumato.engines.postprocessing import open_published
 from sfumato.errors import DataError, PlanError, did_you_mean
 from sfumato.localization.messages import Message
 from sfumato.microdata.data_plan import DataPlan

@@ -7,7 +7,7 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-from sfumato.engines.category_order import numbered
+from sfumato.engines.canonical_text import numbered
 from sfumato.engines.engine import MissingRules
 from sfumato.hierarchies.role_detection.role_reasons import CELLS
 from sfumato.hierarchies.types import canonical

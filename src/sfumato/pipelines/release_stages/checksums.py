@@ -10,7 +10,7 @@ from hashlib import file_digest, sha256
 from pathlib import Path
 from typing import Any
 
-from sfumato.engines.keyed_hashes import PERSONS_FILE
+from sfumato.engines.join_keys import PERSONS_FILE
 from sfumato.errors import DataError, PlanError
 from sfumato.localization.messages import Message
 from sfumato.microdata.plan.model import Plan

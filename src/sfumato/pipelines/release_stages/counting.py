@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from sfumato.engines.canonical_text import no_text
 from sfumato.engines.engine import CountsPersons, Engine, MissingRules
-from sfumato.engines.identifier_checks import check_header
-from sfumato.engines.keyed_hashes import PERSON
+from sfumato.engines.join_keys import PERSON
+from sfumato.engines.sql import check_header
 from sfumato.errors import DataError, InternalError, PlanError, did_you_mean, issue
 from sfumato.hierarchies.hierarchy import HierarchyBuilder
 from sfumato.hierarchies.spelling_variants import meanings

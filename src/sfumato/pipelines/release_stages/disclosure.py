@@ -9,7 +9,7 @@ import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.engines.engine import Engine, MissingRules
-from sfumato.engines.keyed_hashes import PERSON
+from sfumato.engines.join_keys import PERSON
 from sfumato.hierarchies.types import NUMBER_TYPES
 from sfumato.localization.messages import Message
 from sfumato.microdata.counts.frequency_table import FrequencyTable, ValueCounts, typed, with_codings

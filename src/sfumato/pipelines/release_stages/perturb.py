@@ -15,7 +15,7 @@ import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.engines.engine import PublishedRows
-from sfumato.engines.keyed_hashes import PERSON, record_key, recorded
+from sfumato.engines.join_keys import PERSON, record_key, recorded
 from sfumato.errors import InternalError
 from sfumato.localization.messages import Message
 from sfumato.microdata.counts.count_differences import numbers_of as combination_numbers

@@ -159,7 +159,7 @@ def _has_column(plan: TablePlan, data: Any, name: str) -> bool:
 
 def _base(plan: TablePlan, data: Any, names: Sequence[str]) -> Base:
     """Return the codes of records and the number of records of each."""
-    from sfumato.engines.tabulation.tabulation import base_of
+    from sfumato.engines.tabulation import base_of
 
     return base_of(data, names, None, None, None, 0, _reading(plan))
 
@@ -193,7 +193,7 @@ def _check_alone(plan: TablePlan, crossing: TableSpec, columns: TextColumns) -> 
 
 
 def _crossed(plan: TablePlan, crossing: TableSpec, data: Any) -> TextColumns:
-    from sfumato.engines.tabulation.tabulation import base_of, columns_of, frame_of
+    from sfumato.engines.tabulation import base_of, columns_of, frame_of
     from sfumato.tables.tabulate import table_of
 
     source = plan.table
@@ -231,7 +231,7 @@ def _looks_at_respondents(plan: TablePlan) -> bool:
 
 def _records(plan: TablePlan) -> Any:
     """Return the source of record keys for a method that needs them, or None."""
-    from sfumato.engines.tabulation.record_keys import RecordKeys
+    from sfumato.engines.record_keys import RecordKeys
 
     method = plan.perturbation
     if not isinstance(method, CellKey):

@@ -39,6 +39,6 @@ def suppress(
     >>> suppress(table, "nhs").loc["x"].tolist()
     ['*', 20]
     """
-    from sfumato.engines.tabulation.tabulation import crosstab_like, crosstab_of
+    from sfumato.engines.tabulation import crosstab_like, crosstab_of
 
     return crosstab_like(crosstab, apply(crosstab_of(crosstab), rule_named(policy), margins, derived, subtotals))

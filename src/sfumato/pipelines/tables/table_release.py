@@ -74,7 +74,7 @@ class TableRelease(TableAnswer[Group_co]):
     @property
     def data(self) -> Any:
         """The table with its new columns, as the kind of frame that came in, or as an installed one."""
-        from sfumato.engines.tabulation.tabulation import frame_of, with_columns
+        from sfumato.engines.tabulation import frame_of, with_columns
 
         if self.like is None or isinstance(self.like, str | Path):
             return frame_of("", {name: list(texts) for name, texts in self.columns.texts.items()})

@@ -146,7 +146,7 @@ def columns_from(table: Any, plan: TablePlan, published: bool = False) -> TextCo
         plan: The meaning of its columns.
         published: Whether to read the published values of a file that has original values and statuses.
     """
-    from sfumato.engines.tabulation.tabulation import columns_of, columns_of_file
+    from sfumato.engines.tabulation import columns_of, columns_of_file
 
     if not isinstance(table, str | Path):
         return as_cells(TextColumns(columns_of(table)), plan)

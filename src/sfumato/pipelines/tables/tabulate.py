@@ -56,8 +56,8 @@ def tabulate(
     >>> tabulate(pandas.DataFrame({"sex": ["m", "w", "w"]}), ["sex"])["count"].tolist()
     [3, 1, 2]
     """
-    from sfumato.engines.tabulation.record_keys import RecordKeys
-    from sfumato.engines.tabulation.tabulation import base_of, frame_of
+    from sfumato.engines.record_keys import RecordKeys
+    from sfumato.engines.tabulation import base_of, frame_of
 
     made = shaped(dimensions)
     names = [name for dimension in made.values() for name in (dimension.levels or (dimension.column or "",))]

@@ -1,18 +1,17 @@
-"""Properties of cells in .xlsx files: formula, type and number format."""
+"""Properties of cells besides their values, in .xlsx and .ods files: formula, type, number format, displayed text."""
 
 from collections.abc import Callable, Iterator
 from xml.parsers.expat import XMLParserType
 
-from sfumato.engines.workbooks.archive import Archive, Attributes, plain
-from sfumato.engines.workbooks.cell_references import Mark, Place, place_of
+from sfumato.engines.workbooks.archive import Archive, Attributes, Mark, Place, place_of, plain
 from sfumato.patterns import regex
 
 # A language, zeros with separators, and formats of negative numbers.
-ZEROS = regex(r'(?:\[\$-[0-9A-Fa-f]+\])?((?:0|\\.|"[^"]*"|[- ])*)(?:;.*)?')
+ZEROS_FORMAT = regex(r'(?:\[\$-[0-9A-Fa-f]+\])?((?:0|\\.|"[^"]*"|[- ])*)(?:;.*)?')
 PIECES = regex(r'0|\\.|"[^"]*"|[- ]')
-BOOK, RELATIONS, STYLES = "xl/workbook.xml", "xl/_rels/workbook.xml.rels", "xl/styles.xml"
+BOOK, RELATIONS, XLSX_STYLES = "xl/workbook.xml", "xl/_rels/workbook.xml.rels", "xl/styles.xml"
 # A formula, or another element that begins so; an error.
-SIGNS = (b"<f", b":f", b't="e"', b"t='e'")
+XLSX_SIGNS = (b"<f", b":f", b't="e"', b"t='e'")
 Show = Callable[[str], str | None]
 Formats = dict[str, Show]
 
@@ -25,11 +24,11 @@ def marks_in_xlsx(archive: Archive, sheet: str) -> Iterator[Mark]:
         ValueError: A part is no XML, or a cell reference is invalid.
     """
     part, formats = part_of(archive, sheet), _formats(archive)
-    if not formats and not archive.holds(part, SIGNS):
+    if not formats and not archive.holds(part, XLSX_SIGNS):
         return
     settings = [about for kind, about in archive.elements(BOOK) if kind == "calcPr"]
     waits = any(about.get("fullCalcOnLoad") in ("1", "true") for about in settings)
-    cells = _Cells(formats, waits)
+    cells = _XlsxCells(formats, waits)
     for _ in archive.tell(part, cells):
         yield from cells.marks
         cells.marks.clear()
@@ -49,12 +48,12 @@ def part_of(archive: Archive, sheet: str) -> str:
 
 def _formats(archive: Archive) -> Formats:
     """Return the formats of styles with leading zeros, by style number."""
-    if STYLES not in archive:
+    if XLSX_STYLES not in archive:
         return {}
     forms: Formats = {}
     numbers: list[str] = []
     of_cells = False
-    for kind, about in archive.elements(STYLES):
+    for kind, about in archive.elements(XLSX_STYLES):
         if kind == "numFmt" and (show := shown_by(about["formatCode"])):
             forms[about["numFmtId"]] = show
         if kind in ("cellXfs", "cellStyleXfs", "cellStyles", "dxfs"):
@@ -64,7 +63,7 @@ def _formats(archive: Archive) -> Formats:
     return {str(place): forms[number] for place, number in enumerate(numbers) if number in forms}
 
 
-class _Cells:
+class _XlsxCells:
     """Parses a sheet and marks its cells.
 
     Args:
@@ -150,7 +149,7 @@ def shown_by(form: str) -> Callable[[str], str | None] | None:
     >>> shown_by("000\\\\-00")("7"), shown_by("0.00"), shown_by("0")
     ('000-07', None, None)
     """
-    found = ZEROS.fullmatch(form)
+    found = ZEROS_FORMAT.fullmatch(form)
     pieces = PIECES.findall(found[1]) if found else []
     zeros = pieces.count("0")
     return (lambda value: _shown(value, pieces, zeros)) if zeros > 1 else None
@@ -178,3 +177,89 @@ def _whole(value: str) -> str | None:
     except ValueError:
         return None
     return str(int(number)) if number >= 0 and number.is_integer() else None
+
+
+CONTENT, ODS_STYLES = "content.xml", "styles.xml"
+CELLS = ("table:table-cell", "table:covered-table-cell")
+ODS_ZEROS = tuple(f'min-integer-digits="{digits}"'.encode() for digits in range(2, 31))
+ODS_SIGNS = (b"table:formula", b"-spanned", b'"error"')
+LEADING = regex(r"0[0-9]+")
+
+
+def marks_in_ods(archive: Archive, sheet: str) -> Iterator[Mark]:
+    """Yield the marks of a sheet's cells.
+
+    Raises:
+        ValueError: The file is no XML, or an attribute is not a number.
+    """
+    if not archive.holds(CONTENT, (*ODS_SIGNS, *ODS_ZEROS)) and not (
+        ODS_STYLES in archive and archive.holds(ODS_STYLES, ODS_ZEROS)
+    ):
+        return
+    cells = _OdsCells(sheet)
+    for _ in archive.tell(CONTENT, cells):
+        yield from cells.marks
+        cells.marks.clear()
+
+
+class _OdsCells:
+    """Parses the sheets of a file, and marks cells of one of them."""
+
+    def __init__(self, sheet: str) -> None:
+        self.marks: list[Mark] = []
+        self._sheet, self._inside = sheet, False
+        self._row = self._column = 0
+        self._rows = 1
+        self._cell: Attributes = {}
+        self._text = ""
+
+    def listen(self, parser: XMLParserType) -> None:
+        parser.StartElementHandler, parser.EndElementHandler = self._start, self._end
+        parser.CharacterDataHandler = self._hear
+
+    def _start(self, name: str, attributes: Attributes) -> None:
+        if name == "table:table":
+            self._inside, self._row = attributes.get("table:name") == self._sheet, 0
+        elif not self._inside:
+            return
+        elif name in CELLS:
+            self._cell, self._text = attributes, ""
+        elif name == "table:table-row":
+            self._column, self._rows = 0, int(attributes.get("table:number-rows-repeated", 1))
+
+    def _hear(self, content: str) -> None:
+        if self._inside:
+            self._text += content
+
+    def _end(self, name: str) -> None:
+        if name == "table:table":
+            self._inside = False
+        elif not self._inside:
+            return
+        elif name in CELLS:
+            self._mark()
+            self._column += int(self._cell.get("table:number-columns-repeated", 1))
+        elif name == "table:table-row":
+            self._row += self._rows
+
+    def _mark(self) -> None:
+        cell, place = self._cell, (self._row, self._column)
+        rows, columns = (int(cell.get(f"table:number-{side}-spanned", 1)) for side in ("rows", "columns"))
+        if rows > 1 or columns > 1:
+            self.marks.append(Mark("merged", place, last=(place[0] + rows - 1, place[1] + columns - 1)))
+        kind = cell.get("office:value-type")
+        if kind is None and "table:formula" in cell and not self._text:
+            self.marks.append(Mark("uncomputed", place))
+        elif cell.get("calcext:value-type") == "error":
+            self.marks.append(Mark("error", place))
+        elif kind == "float" and self._shows_zeros():
+            self.marks.append(Mark("shown", place, self._text, self._last()))
+
+    def _shows_zeros(self) -> bool:
+        """Return whether the text is the number with leading zeros."""
+        return LEADING.fullmatch(self._text) is not None and float(self._text) == float(self._cell["office:value"])
+
+    def _last(self) -> Place:
+        """Return the last cell of a repetition."""
+        columns = int(self._cell.get("table:number-columns-repeated", 1))
+        return self._row + self._rows - 1, self._column + columns - 1

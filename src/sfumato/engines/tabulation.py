@@ -12,9 +12,9 @@ import numpy as np
 
 from sfumato.engines import sql
 from sfumato.engines.dataframes import sources as frames
-from sfumato.engines.identifier_checks import check_header
+from sfumato.engines.record_keys import RecordKeys
 from sfumato.engines.spark.session import is_spark_frame
-from sfumato.engines.tabulation.record_keys import RecordKeys
+from sfumato.engines.sql import check_header
 from sfumato.errors import DataError, PlanError, did_you_mean
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.tables.cells.system import Numbers

@@ -1,11 +1,17 @@
-"""Exclude the rows of some persons in the source, as a further source for the same engine."""
+"""Rows of persons: exclude those of some in the source, and keep an internal record of a key for each published row."""
 
+from collections.abc import Sequence
+from contextlib import closing
+from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from sfumato.engines import sql
-from sfumato.engines.duckdb.apply import as_text, plain_key_of
 from sfumato.engines.duckdb.engine import DuckDBEngine
+from sfumato.engines.duckdb.expressions import as_text, plain_key_of
 from sfumato.engines.engine import Engine
+from sfumato.engines.join_keys import PERSON, PERSONS_FILE, recorded
 from sfumato.errors import EngineError
 from sfumato.hierarchies.person_keys import plain_key
 from sfumato.microdata.data_plan import DataPlan
@@ -68,3 +74,20 @@ def _of_frame(engine: Any, column: str, texts: list[str]) -> Engine:
     kept = [text is None or plain_key(text) not in left_out for text in engine.texts(column)]
     frame = nw.from_native(engine.data(), eager_only=True)
     return open_frame(frame.filter(kept).to_native(), engine.notes)
+
+
+def record_of(data: Path) -> list[str | None]:
+    """Return the person keys of a published file's rows, from the record next to it."""
+    with closing(DuckDBEngine(data, DataPlan(header=True))) as engine:
+        engine.attach_persons(data.with_name(PERSONS_FILE))
+        return recorded(engine.texts(PERSON))
+
+
+def write_record(data: Path, keys: Sequence[str | None]) -> None:
+    """Replace the record next to a published file atomically."""
+    record = data.with_name(PERSONS_FILE)
+    stage = record.with_suffix(".new")
+    with closing(DuckDBEngine(data, DataPlan(header=True), opens=[stage])) as engine, engine.faults():
+        engine._load("record", {PERSON: np.array(keys, object)})
+        engine._run(f"COPY (SELECT {PERSON} FROM record) TO {sql.text(str(stage))} (FORMAT parquet)")
+    stage.replace(record)

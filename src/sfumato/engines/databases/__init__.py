@@ -1,1 +1,0 @@
-"""Read and write tables in databases."""

@@ -1,1 +1,0 @@
-"""Changes to files after they were written: interval bounds, formulas, the record of persons."""

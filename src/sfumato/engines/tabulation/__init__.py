@@ -1,1 +1,0 @@
-"""Tabulate frames and files, with keys of their records."""
