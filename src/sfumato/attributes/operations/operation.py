@@ -20,7 +20,7 @@ from sfumato.errors import PlanError
 Codes = npt.NDArray[np.int64]
 MASK = "*****"
 GROUP = "sfumato.operations"
-OWN = ("masking", "generalization", "randomization", "object_generalization")
+OWN = ("masking", "generalization", "randomization")
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from sfumato.native.c_codegen import calls
+from sfumato.native.c_codegen.calls import BUILTINS, builtin, dtype_of, is_dtype, method, new_array
 from sfumato.native.c_codegen.c_values import CValue, Slice, constant, convert, lengths, load, truth, view
 from sfumato.native.c_codegen.types import (
     FLAG,
@@ -59,7 +59,7 @@ def known(node: ast.expr, scope: Scope) -> Any:
     if isinstance(node, ast.Name) and node.id not in scope.names:
         if node.id in scope.globals:
             return scope.globals[node.id]
-        return calls.BUILTINS.get(node.id)
+        return BUILTINS.get(node.id)
     if isinstance(node, ast.Attribute):
         holder = known(node.value, scope)
         return getattr(holder, node.attr) if isinstance(holder, ModuleType) else None
@@ -224,19 +224,19 @@ def _call(node: ast.Call, scope: Scope) -> CValue:
         holder = expression(node.func.value, scope)
         if node.func.attr == "sort":
             scope.written |= holder.roots
-        return calls.method(node.func.attr, holder)
+        return method(node.func.attr, holder)
     function = known(node.func, scope)
-    dtype = calls.dtype_of(node, lambda one: known(one, scope))
+    dtype = dtype_of(node, lambda one: known(one, scope))
     if dtype is not None:
-        plain = [one for one in node.args if not calls.is_dtype(known(one, scope))]
-        return calls.new_array(function, [expression(one, scope) for one in plain], dtype)
+        plain = [one for one in node.args if not is_dtype(known(one, scope))]
+        return new_array(function, [expression(one, scope) for one in plain], dtype)
     values = arguments(node, scope)
     if isinstance(function, FunctionType):
         name, kind, written = scope.specialize(function, tuple(value.kind for value in values))
         for place in written:
             scope.written |= values[place].roots
         return CValue(f"{name}({', '.join(['room', *map(_handed_on, values)])})", kind)
-    return calls.builtin(function, values, common)
+    return builtin(function, values, common)
 
 
 def _handed_on(value: CValue) -> str:
