@@ -21,7 +21,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from sfumato.attributes.remote.fetching import Fetcher
+from sfumato.attributes.fetching import Fetcher
 from sfumato.errors import SfumatoError
 from sfumato.service.access.authentication import make_door
 from sfumato.service.access.sign_in import sign_in_routes

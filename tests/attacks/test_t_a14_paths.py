@@ -12,7 +12,7 @@ from typing import Any
 import duckdb
 import pytest
 
-from sfumato.attributes.remote.fetching import Fetcher
+from sfumato.attributes.fetching import Fetcher
 from sfumato.attributes.sources import Sources
 from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.errors import PlanError, SfumatoError

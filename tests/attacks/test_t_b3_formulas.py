@@ -6,8 +6,7 @@ import re
 import pytest
 
 import sfumato as sf
-from sfumato.delimited.formulas import plain_cell, quoted_cell
-from sfumato.delimited.records import delimited_text
+from sfumato.delimited.records import delimited_text, plain_cell, quoted_cell
 from sfumato.pipelines.tables.audit import audit
 from sfumato.pipelines.tables.protect import protect, run_plan
 from sfumato.tables.plan.table_plan import read_table_plan

@@ -8,7 +8,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from sfumato.attributes.remote.fetching import Fetcher
+from sfumato.attributes.fetching import Fetcher
 from sfumato.attributes.sources import Sources
 from sfumato.errors import DataError, PlanError
 from sfumato.pipelines.attributes import anonymize_attributes
@@ -85,7 +85,7 @@ def test_native_dates_and_missing_values_of_pandas():
 def test_ranges_in_a_frame():
     frame = pl.DataFrame({"pay": [1.0, 2.0, None]})
     from sfumato.attributes.configuration import AttributeRule, Configuration
-    from sfumato.attributes.operations.datatypes import type_named
+    from sfumato.attributes.operations.operation import type_named
 
     configuration = Configuration((AttributeRule("pay", "Generalization", type_named("Double")),), form="range")
     answer = anonymize_attributes(frame, configuration)

@@ -10,8 +10,8 @@ import pytest
 from sfumato.native.array_types import Bool, Float64, Int32, Int64, Int64_2, UInt8, UInt64, UInt64_2
 from sfumato.native.build import BuildError, build, program
 from sfumato.native.byte_kernels import put_word, word_at
+from sfumato.native.c_codegen.c_values import TranslationError
 from sfumato.native.c_codegen.program import CProgram
-from sfumato.native.c_codegen.types import TranslationError
 
 NONE = -1
 _WORD = np.uint64(0x9E3779B97F4A7C15)
@@ -271,6 +271,6 @@ def test_a_loop_that_others_call_is_written_once_for_each_type():
 
 
 def _kinds_of_inner():
-    from sfumato.native.c_codegen.types import Array, Scalar
+    from sfumato.native.c_codegen.c_values import Array, Scalar
 
     return [(Array("i8", 1), Scalar("i8")), (Array("f8", 1), Scalar("f8"))]

@@ -13,10 +13,17 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.attributes.configuration import AttributeRule, Configuration
-from sfumato.attributes.operations.buckets import number_of_buckets
 from sfumato.attributes.operations.generalization import Interval
-from sfumato.attributes.operations.operation import Codes, Operation, OperationResult, Task, find, normalize
-from sfumato.attributes.operations.value_errors import ValueRefusedError
+from sfumato.attributes.operations.operation import (
+    Codes,
+    Operation,
+    OperationResult,
+    Task,
+    ValueRefusedError,
+    find,
+    normalize,
+)
+from sfumato.attributes.operations.scales import number_of_buckets
 from sfumato.dataclass import dataclass
 from sfumato.errors import DataError, InternalError, PlanError
 

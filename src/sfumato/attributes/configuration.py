@@ -4,9 +4,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Annotated, Any, Literal
 
-from sfumato.attributes.operations.buckets import BucketRule
-from sfumato.attributes.operations.datatypes import DataType, type_named
-from sfumato.attributes.operations.operation import known_operations, normalize
+from sfumato.attributes.operations.operation import DataType, known_operations, normalize, type_named
+from sfumato.attributes.operations.scales import BucketRule
 from sfumato.dataclass import dataclass
 from sfumato.errors import PlanError, PlanIssue, did_you_mean, issue
 from sfumato.localization.messages import Message

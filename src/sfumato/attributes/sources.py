@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from sfumato.attributes.configuration import Configuration
-from sfumato.attributes.knowledge_graph import configurations, ontologies, parsing
-from sfumato.attributes.operations.datatypes import DataType
-from sfumato.attributes.remote.contexts import refuse
-from sfumato.attributes.remote.fetching import Document, Fetcher
+from sfumato.attributes.fetching import Document, Fetcher
+from sfumato.attributes.knowledge_graph import configurations, parsing
+from sfumato.attributes.knowledge_graph.parsing import refuse
+from sfumato.attributes.operations.operation import DataType
 from sfumato.dataclass import dataclass
 from sfumato.errors import PlanError
 
@@ -97,7 +97,7 @@ class Sources:
 
     def _read_ontology(self, document: Document) -> Ontology:
         graph = self._graph(document)
-        ontology = Ontology(ontologies.allowed_operations(graph), configurations.read_classes(graph).object_types())
+        ontology = Ontology(configurations.allowed_operations(graph), configurations.read_classes(graph).object_types())
         self._note("ontology", document)
         return ontology
 

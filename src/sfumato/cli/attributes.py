@@ -37,7 +37,7 @@ def command(
     quiet: Quiet = False,
 ) -> None:
     """Anonymize records attribute by attribute."""
-    from sfumato.attributes.remote.fetching import Fetcher
+    from sfumato.attributes.fetching import Fetcher
     from sfumato.attributes.sources import Sources
     from sfumato.engines.record_io import read_records, write_records
     from sfumato.pipelines.attributes import anonymize_attributes

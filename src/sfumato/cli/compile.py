@@ -8,7 +8,7 @@ from sfumato.cli.progress import progress_shown
 
 def command(quiet: Quiet = False) -> None:
     """Build the compiled loops with a C compiler or ziglang, unless they came with the package."""
-    from sfumato.native.precompile import build_ahead
+    from sfumato.native.build import build_ahead
 
     with progress_shown(quiet) as progress:
         build_ahead(progress.say)

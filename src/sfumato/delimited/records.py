@@ -1,17 +1,44 @@
-"""Read small delimited files (tables, hierarchies, records) completely, and write records as text."""
+"""Read small delimited files completely, and write records as text, with formulas of spreadsheets quoted."""
 
 import csv
 import io
+import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO, Literal
 
 from sfumato.dataclass import dataclass
-from sfumato.delimited.decimal_marks import with_points
-from sfumato.delimited.dialect import Dialect, separator_of
-from sfumato.delimited.errors import open_quote, ragged
-from sfumato.delimited.formulas import quoted_cell
+from sfumato.delimited.dialect import Dialect, open_quote, ragged, separator_of, with_points
 from sfumato.delimited.opening import first_record, open_text
+
+# White space is included, because spreadsheets ignore some of it. Fullwidth forms of the signs are formulas in some
+# languages.
+SIGNS = r"[=+\-@\t\r\n＝＋－＠]"
+FORMULA, QUOTED = f"^'*{SIGNS}", f"^'+{SIGNS}"
+# The first characters of cells that need a closer test.
+_FIRST = frozenset("'=+-@\t\r\n＝＋－＠")
+# Numbers with or without separators of thousands, and a single sign, which marks a suppressed cell.
+NUMBER = r"[+-]?[0-9]+([.,][0-9]+)*([eE][+-]?[0-9]+)?|[+-]"
+
+
+def quoted_cell(text: str) -> str:
+    """Return a text as written to a file that people open in spreadsheets.
+
+    >>> quoted_cell("=cmd|' /C calc'!A0"), quoted_cell("-5"), quoted_cell("'=x"), quoted_cell("age"), quoted_cell("-")
+    ("'=cmd|' /C calc'!A0", '-5', "''=x", 'age', '-')
+    """
+    if text[:1] not in _FIRST:
+        return text
+    return f"'{text}" if re.match(FORMULA, text) and not re.fullmatch(NUMBER, text) else text
+
+
+def plain_cell(text: str) -> str:
+    """Return the original of a text in such a file.
+
+    >>> plain_cell("'=x"), plain_cell("'x")
+    ('=x', "'x")
+    """
+    return text[1:] if text[:1] == "'" and re.match(QUOTED, text) else text
 
 
 @dataclass(frozen=True, slots=True)

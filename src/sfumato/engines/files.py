@@ -11,8 +11,7 @@ import numpy as np
 
 from sfumato.confinement import check_open
 from sfumato.dataclass import dataclass
-from sfumato.delimited.dialect import encoding_of
-from sfumato.delimited.errors import damaged, mixed_line_ends, open_quote
+from sfumato.delimited.dialect import damaged, encoding_of, mixed_line_ends, open_quote
 from sfumato.delimited.header import Head, read_head
 from sfumato.delimited.opening import DAMAGED, open_text
 from sfumato.engines.line_kernels import (

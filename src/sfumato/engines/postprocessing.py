@@ -5,7 +5,7 @@ from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
-from sfumato.delimited.formulas import FORMULA, NUMBER, QUOTED, plain_cell, quoted_cell
+from sfumato.delimited.records import FORMULA, NUMBER, QUOTED, plain_cell, quoted_cell
 from sfumato.engines import sql
 from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.engines.duckdb.writing import copy_statement

@@ -8,8 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from sfumato.delimited.dialect import Dialect, check_decimal
-from sfumato.delimited.errors import empty
+from sfumato.delimited.dialect import Dialect, check_decimal, empty
 from sfumato.delimited.header import SAMPLED_RECORDS, header_of
 from sfumato.delimited.records import read_lines
 from sfumato.errors import DataError, extra_part

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from sfumato.dataclass import dataclass
-from sfumato.delimited.errors import damaged
+from sfumato.delimited.dialect import damaged
 from sfumato.engines.canonical_text import as_text, no_text
 from sfumato.engines.sql import check_names
 from sfumato.errors import DataError, PlanError, extra_part

@@ -10,7 +10,7 @@ from unicodedata import category
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.delimited.decimal_marks import CURRENCY_SIGN
+from sfumato.delimited.dialect import CURRENCY_SIGN
 from sfumato.patterns import regex
 
 ColumnType = Literal["text", "integer", "decimal", "amount", "date", "boolean"]

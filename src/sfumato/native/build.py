@@ -1,4 +1,4 @@
-"""Build the extension module: translate all loops to C, and compile them with the system's compiler or ziglang."""
+"""Build the extension module: translate all loops to C, compile them, and install the module."""
 
 import importlib
 import os
@@ -9,15 +9,16 @@ import subprocess
 import sys
 import sysconfig
 import tempfile
+from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 from types import FunctionType
 
 import numpy as np
 
-from sfumato.native.c_codegen.program import CProgram, signatures
-from sfumato.native.c_codegen.wrappers import Entry, get, give, module, wrapper
-from sfumato.native.dispatch import ROOT, find_native, public_name, sources, stamp
+from sfumato.errors import EngineError
+from sfumato.native.c_codegen.program import CProgram, Entry, get, give, module, signatures, wrapper
+from sfumato.native.dispatch import ROOT, cache_folder, find_native, is_own, public_name, sources, stamp
 
 HEADERS = ROOT / "native"
 # No fused or reordered arithmetic: the same numbers on every machine; whole numbers wrap as NumPy's do.
@@ -126,3 +127,25 @@ def main() -> int:
 
 if __name__ == "__main__":
     raise SystemExit(main())
+
+
+ProgressCallback = Callable[[str], None]
+
+
+def build_ahead(tell: ProgressCallback) -> None:
+    """Build the extension module if it is missing or outdated.
+
+    Args:
+        tell: Called with a line before the build, which takes about ten seconds.
+    """
+    if find_native() is not None:
+        return
+    folder = ROOT / "native" if os.access(ROOT / "native", os.W_OK) else cache_folder() / stamp()
+    if folder.parent != ROOT and not is_own(folder.parent):
+        raise EngineError("loops.folder", name=folder.parent)
+    tell(f"Building the loops in {folder} …")
+    # In another process, because this one may have loaded the sources of the loops already.
+    command = [sys.executable, "-m", "sfumato.native.build", str(folder)]
+    run = subprocess.run(command, capture_output=True, text=True, check=False)
+    if run.returncode:
+        raise EngineError("loops.compiler")

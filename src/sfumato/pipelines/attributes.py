@@ -7,8 +7,8 @@ from typing import Any
 
 from sfumato.attributes.anonymize import Anonymized, anonymize_columns, anonymize_records
 from sfumato.attributes.configuration import Configuration, check_allowed, inline
-from sfumato.attributes.operations.buckets import BucketRule
-from sfumato.attributes.remote.fetching import Fetcher
+from sfumato.attributes.fetching import Fetcher
+from sfumato.attributes.operations.scales import BucketRule
 from sfumato.attributes.sources import Sources, read_file
 from sfumato.delimited.dialect import Dialect
 from sfumato.delimited.header import read_head

@@ -5,12 +5,10 @@ import json
 import pytest
 
 from sfumato.attributes.configuration import check_allowed, inline
-from sfumato.attributes.knowledge_graph.configurations import configuration_of, read_classes
+from sfumato.attributes.fetching import Fetcher
+from sfumato.attributes.knowledge_graph.configurations import allowed_operations, configuration_of, read_classes
 from sfumato.attributes.knowledge_graph.documents import Request, anonymize_document
-from sfumato.attributes.knowledge_graph.ontologies import allowed_operations
-from sfumato.attributes.knowledge_graph.parsing import parse, parse_document
-from sfumato.attributes.remote.contexts import with_contexts
-from sfumato.attributes.remote.fetching import Fetcher
+from sfumato.attributes.knowledge_graph.parsing import parse, parse_document, with_contexts
 from sfumato.attributes.sources import Sources
 from sfumato.errors import DataError, PlanError
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato.attributes.operations.buckets import assign, number_of_buckets, unique99
+from sfumato.attributes.operations.scales import assign, number_of_buckets, unique99
 
 FORMULA = [((20, 1), 3), ((16, 1), 2), ((10, 2), 1), ((1000, 3), 4), ((1000, 1), 87), ((1, 1), 1), ((0, 1), 1)]
 numbers = st.lists(st.integers(-1000, 1000).map(float), min_size=1, max_size=60)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato.attributes.operations.numeric_scales import SECOND, NotADateError, days, iso_dates, iso_times, micros
+from sfumato.attributes.operations.scales import SECOND, NotADateError, days, iso_dates, iso_times, micros
 
 NO_DATES = [
     "1999-02-29",

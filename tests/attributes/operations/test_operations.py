@@ -9,11 +9,17 @@ from hypothesis import strategies as st
 
 from sfumato.attributes.anonymize import anonymize_records
 from sfumato.attributes.configuration import AttributeRule, Configuration
-from sfumato.attributes.operations.datatypes import DataType, type_named
 from sfumato.attributes.operations.generalization import Interval, NumericGeneralization
-from sfumato.attributes.operations.operation import OperationResult, Task, find, operation
+from sfumato.attributes.operations.operation import (
+    DataType,
+    OperationResult,
+    Task,
+    ValueRefusedError,
+    find,
+    operation,
+    type_named,
+)
 from sfumato.attributes.operations.randomization import Randomization, mirror, neighbor_distances
-from sfumato.attributes.operations.value_errors import ValueRefusedError
 from sfumato.errors import DataError, PlanError
 
 ADDRESS = "Long Row {}, 10{} {}, {}, Land"

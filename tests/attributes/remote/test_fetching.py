@@ -10,7 +10,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from sfumato.attributes.remote.fetching import Fetcher, FetchLimits, is_public
+from sfumato.attributes.fetching import Fetcher, FetchLimits, is_public
 from sfumato.errors import PlanError
 
 REFUSED = {

@@ -12,7 +12,7 @@ from functools import partial
 import httpx
 import pytest
 
-from sfumato.attributes.remote.fetching import Fetcher
+from sfumato.attributes.fetching import Fetcher
 from sfumato.attributes.sources import Sources
 from sfumato.service.attributes.endpoints import Endpoints
 from sfumato.service.settings import Limits, Settings

@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from sfumato.attributes.remote.fetching import Fetcher, FetchLimits
+from sfumato.attributes.fetching import Fetcher, FetchLimits
 from sfumato.errors import PlanError
 from sfumato.service.jobs.webhooks import Webhook, Webhooks
 

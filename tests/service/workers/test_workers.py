@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from sfumato.attributes.operations.value_errors import ValueRefusedError
+from sfumato.attributes.operations.operation import ValueRefusedError
 from sfumato.errors import DataError, PlanError
 from sfumato.service.http.problems import RefusedError
 from sfumato.service.workers import fork_server as template_module

@@ -1,23 +1,19 @@
-"""The configuration that a knowledge graph holds, extracted with SPARQL.
-
-An attribute's `rdfs:domain` is its class, `rdfs:range` its data type and `soya:classification` its operation; a class
-that is itself a range is an object type, whose attributes, in the document's order, are its levels.
-"""
+"""Configurations in a knowledge graph, extracted with SPARQL, and the operations that an ontology allows."""
 
 from collections import Counter
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from sfumato.attributes.configuration import AttributeRule, Configuration, known_name
-from sfumato.attributes.knowledge_graph.namespaces import PREFIXES, local_name
-from sfumato.attributes.knowledge_graph.parsing import order_of, select
-from sfumato.attributes.operations.datatypes import DataType, of_range
+from sfumato.attributes.knowledge_graph.parsing import PREFIXES, local_name, order_of, select
+from sfumato.attributes.operations.operation import DataType, normalize, of_range
 from sfumato.dataclass import dataclass
 from sfumato.errors import PlanError, PlanIssue, did_you_mean, issue
 from sfumato.localization.messages import Message
 
 if TYPE_CHECKING:
     from rdflib import Graph
+
 
 ATTRIBUTES = (
     PREFIXES
@@ -153,3 +149,28 @@ def _faults(attribute: Attribute) -> list[PlanIssue]:
 def _rule(classes: ClassConfigurations, attribute: Attribute) -> AttributeRule:
     operation = known_name(local_name(attribute.classification)) or ""
     return AttributeRule(attribute.name, operation, of_range(attribute.range, classes.levels(attribute.range)))
+
+
+PROPERTY = "anonymizationType"
+ALLOWED = (
+    PREFIXES
+    + """SELECT ?attribute ?property ?operation WHERE {
+  ?attribute owl:equivalentClass ?restriction .
+  ?restriction a owl:Restriction ; owl:onProperty ?property ;
+    owl:someValuesFrom/owl:oneOf/rdf:rest*/rdf:first ?operation }"""
+)
+
+
+def allowed_operations(graph: "Graph") -> dict[str, frozenset[str]]:
+    """Return the allowed operations of each attribute in an ontology.
+
+    Raises:
+        PlanError: The graph restricts no attribute, so it is not an ontology of operations.
+    """
+    operations_of: dict[str, set[str]] = {}
+    for attribute, restricted, operation in select(graph, ALLOWED):
+        if local_name(str(restricted)) == PROPERTY:
+            operations_of.setdefault(local_name(str(attribute)), set()).add(normalize(local_name(str(operation))))
+    if not operations_of:
+        raise PlanError("ontology-empty")
+    return {name: frozenset(operations) for name, operations in operations_of.items()}

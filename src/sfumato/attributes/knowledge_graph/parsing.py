@@ -1,17 +1,100 @@
-"""Parse JSON-LD and Turtle into graphs that keep the order in which the document lists its attributes."""
+"""Parse JSON-LD and Turtle into graphs in the order of the document; contexts are replaced by their content first."""
 
 import json
 import logging
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import cache
+from importlib.resources import files
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
 
-from sfumato.attributes.remote.contexts import ContextLoader, refuse, with_contexts
 from sfumato.errors import PlanError, extra_part
 
 if TYPE_CHECKING:
     from rdflib import Graph
+
+
+ContextLoader = Callable[[str], Any]
+# Address of a context -> its bundled file.
+BUNDLED = {
+    "https://ns.ownyourdata.eu/ns/soya-context.json": "soya.json",
+    "https://w3id.org/soya/context.json": "soya.json",
+    "https://schema.org": "schema_org.json",
+    "https://schema.org/": "schema_org.json",
+    "http://schema.org": "schema_org.json",
+    "http://schema.org/": "schema_org.json",
+}
+DEEPEST = 64
+MOST_CONTEXTS = 32
+
+
+def refuse(address: str) -> Any:  # noqa: ARG001
+    """Refuse to load any context."""
+    raise PlanError("context.the_document_names_a")
+
+
+def with_contexts(document: Any, load: ContextLoader = refuse) -> Any:
+    """Return the document with every remote context inlined.
+
+    >>> with_contexts({"@context": {"a": "http://example.org/a"}, "a": 1})
+    {'@context': {'a': 'http://example.org/a'}, 'a': 1}
+
+    Raises:
+        PlanError: A context may not be loaded or is invalid, or the document is nested too deeply.
+    """
+    return _Inliner(load).walk(document, 0)
+
+
+class _Inliner:
+    def __init__(self, load: ContextLoader) -> None:
+        self._load = load
+        self._loaded = 0
+
+    def walk(self, value: Any, depth: int) -> Any:
+        if depth > DEEPEST:
+            raise PlanError("depth", count=DEEPEST)
+        if isinstance(value, list):
+            return [self.walk(entry, depth + 1) for entry in value]
+        if not isinstance(value, dict):
+            return value
+        return {
+            key: self.context(entry, depth + 1) if key == "@context" else self.walk(entry, depth + 1)
+            for key, entry in value.items()
+        }
+
+    def context(self, value: Any, depth: int) -> Any:
+        """Return a context with its addresses resolved: an address, a definition, or a list of both."""
+        if isinstance(value, str):
+            return self._fetched(value, depth)
+        if isinstance(value, list):
+            return [self.context(entry, depth + 1) for entry in value]
+        if isinstance(value, dict) and "@import" in value:
+            return self._imported(value, depth)
+        return self.walk(value, depth)
+
+    def _imported(self, value: dict[str, Any], depth: int) -> Any:
+        base = self._fetched(str(value["@import"]), depth)
+        if not isinstance(base, dict):
+            raise PlanError("context.an_imported_json_ld")
+        own = {key: entry for key, entry in value.items() if key != "@import"}
+        return {**base, **self.walk(own, depth + 1)}
+
+    def _fetched(self, address: str, depth: int) -> Any:
+        self._loaded += 1
+        if self._loaded > MOST_CONTEXTS:
+            raise PlanError("context.the_document_names_too")
+        loaded = bundled_context(BUNDLED[address]) if address in BUNDLED else self._load(address)
+        if not isinstance(loaded, dict) or "@context" not in loaded:
+            raise PlanError("context.what_a_json_ld")
+        return self.context(loaded["@context"], depth + 1)
+
+
+@cache
+def bundled_context(name: str) -> Any:
+    """Return a bundled context."""
+    return json.loads(files("sfumato.attributes").joinpath("contexts", name).read_text(encoding="utf-8"))
+
 
 BASE = "https://sfumato.example/"
 TURTLE = frozenset({"text/turtle", "application/x-turtle", "application/turtle"})
@@ -125,3 +208,24 @@ def _classes() -> tuple[Any, Any]:
             super().add(triple, context, quoted)
 
     return Graph, OrderedStore
+
+
+SOYA = "https://w3id.org/soya/ns#"
+RDFS = "http://www.w3.org/2000/01/rdf-schema#"
+OWL = "http://www.w3.org/2002/07/owl#"
+RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
+PREFIXES = f"PREFIX rdfs: <{RDFS}> PREFIX owl: <{OWL}> PREFIX rdf: <{RDF}> PREFIX soya: <{SOYA}> "
+
+
+def local_name(iri: str) -> str:
+    """Return the last part of an address.
+
+    >>> local_name("https://w3id.org/soya/ns#masking"), local_name("https://example.org/a/Stra%C3%9Fe")
+    ('masking', 'Straße')
+    """
+    trimmed = iri.rstrip("/#")
+    for mark in "#/":
+        if mark in trimmed:
+            trimmed = trimmed.rsplit(mark, 1)[1]
+            break
+    return unquote(trimmed)

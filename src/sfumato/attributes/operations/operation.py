@@ -8,14 +8,92 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
-from typing import Any, Protocol, TypeVar, get_args
+from typing import Any, Literal, Protocol, TypeVar, get_args
 
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.attributes.operations.datatypes import DataType, Kind
 from sfumato.dataclass import dataclass
-from sfumato.errors import PlanError
+from sfumato.errors import DataError, PlanError, did_you_mean
+from sfumato.localization.messages import Message
+
+Kind = Literal["numeric", "integer", "date", "datetime", "string", "boolean", "address", "object", "other"]
+
+# Name in a configuration (any case) -> name in messages, kind.
+NAMED: dict[str, tuple[str, Kind]] = {
+    "numeric": ("Numeric", "numeric"),
+    "double": ("Numeric", "numeric"),
+    "integer": ("Numeric", "integer"),
+    "date": ("Date", "date"),
+    "datetime": ("DateTime", "datetime"),
+    "string": ("String", "string"),
+    "boolean": ("Boolean", "boolean"),
+    "address": ("Address", "address"),
+}
+
+XSD = "http://www.w3.org/2001/XMLSchema#"
+# Local name in XML Schema -> kind.
+XSD_KINDS: dict[str, Kind] = {
+    **dict.fromkeys(("decimal", "double", "float"), "numeric"),
+    **dict.fromkeys(
+        ("integer", "int", "long", "short", "byte", "nonNegativeInteger", "positiveInteger", "nonPositiveInteger"),
+        "integer",
+    ),
+    **dict.fromkeys(("negativeInteger", "unsignedLong", "unsignedInt", "unsignedShort", "unsignedByte"), "integer"),
+    "date": "date",
+    "dateTime": "datetime",
+    "dateTimeStamp": "datetime",
+    "string": "string",
+    "boolean": "boolean",
+}
+TITLES: dict[Kind, str] = {kind: title for title, kind in NAMED.values()}
+
+
+@dataclass(frozen=True, slots=True)
+class DataType:
+    """The type of an attribute's values.
+
+    Attributes:
+        name: The name in messages.
+        kind: What the values are; operations are registered for kinds.
+        levels: For an object, its attributes from specific to general.
+
+    >>> type_named("Double")
+    DataType(name='Numeric', kind='numeric', levels=())
+    """
+
+    name: str
+    kind: Kind
+    levels: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if (self.kind == "object") != bool(self.levels):
+            raise ValueError(Message("error.value.object_type_no_other"))
+
+
+def type_named(name: str, objects: tuple[DataType, ...] = ()) -> DataType:
+    """Return the type named in an inline configuration: a basic one, or an object type of the ontology.
+
+    Raises:
+        PlanError: There is no such type.
+    """
+    by_name = {kind.name: kind for kind in objects}
+    if name in by_name:
+        return by_name[name]
+    if name.casefold() not in NAMED:
+        valid = {"Numeric", "Integer", "Double", "Date", "DateTime", "String", "Boolean", "Address", *by_name}
+        raise PlanError("data-type", hint=did_you_mean(name, valid), name=name)
+    return DataType(*NAMED[name.casefold()])
+
+
+def of_range(iri: str, levels: tuple[str, ...]) -> DataType:
+    """Return the type for an attribute's range in a knowledge graph; a class with attributes is an object type."""
+    local = iri.removeprefix(XSD)
+    if local != iri and local in XSD_KINDS:
+        return DataType(TITLES[XSD_KINDS[local]], XSD_KINDS[local])
+    short = iri.rstrip("/#").replace("#", "/").rsplit("/", 1)[-1]
+    return DataType(short, "object", levels) if levels else DataType(short, "other")
+
 
 Codes = npt.NDArray[np.int64]
 MASK = "*****"
@@ -127,7 +205,7 @@ def find(name: str, data_type: DataType, attribute: str) -> Operation:
 def is_implemented(name: str, data_type: DataType) -> bool:
     """Return whether an operation is implemented for a type.
 
-    >>> from sfumato.attributes.operations.datatypes import type_named
+    >>> from sfumato.attributes.operations.operation import type_named
     >>> [is_implemented("Randomization", type_named(name)) for name in ("String", "Numeric")]
     [False, True]
     """
@@ -153,3 +231,43 @@ def load_all() -> None:
         import_module(f"sfumato.attributes.operations.{name}")
     for point in entry_points(group=GROUP):
         point.load()
+
+
+SHOWN_CHARACTERS = 200
+
+
+class ValueRefusedError(DataError):
+    """A value does not fit the requested operation; `place` is its index among the nonmissing values.
+
+    The text names only the attribute. `text_with_place` also names the record, `text_for_sender` the value, for the
+    sender, who knows it.
+
+    >>> error = ValueRefusedError("age", Message("request.generalization", type="Numeric"), "no_number", "old", 3)
+    >>> str(error).removeprefix("Error when applying anonymization to attribute ")
+    'age: Numeric Generalization was requested but the input is not numeric'
+    """
+
+    def __init__(self, attribute: str, request: Message, complaint: str, value: object, place: int) -> None:
+        self.place = place
+        self._parts = {
+            "column": attribute,
+            "request": request,
+            "complaint": Message(f"complaint.{complaint}"),
+        }
+        super().__init__("value.column", **self._parts)
+        self.about(values=(str(value),), column=attribute, rows=(place + 1,))
+
+    def of_row(self, number: int) -> "ValueRefusedError":
+        """Return the same error, with the number of the row among all rows, missing values included."""
+        self.rows = (number,)
+        return self
+
+    def text_with_place(self) -> Message:
+        """Return the text with the number of the record."""
+        return Message("error.data.value.record", row=self.rows[0], **self._parts)
+
+    def text_for_sender(self) -> Message:
+        """Return the text with the value."""
+        value = str(self.values[0])
+        shown = value if len(value) <= SHOWN_CHARACTERS else value[:SHOWN_CHARACTERS] + "…"
+        return Message("error.data.value.sender", example=shown, **self._parts)

@@ -10,10 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.attributes.operations.buckets import lengths, run_starts
 from sfumato.attributes.operations.masking import Masking
-from sfumato.attributes.operations.numeric_scales import SCALED, Numbers, read_scale
 from sfumato.attributes.operations.operation import OperationResult, Task, operation
+from sfumato.attributes.operations.scales import SCALED, Numbers, lengths, read_scale, run_starts
 
 
 @operation("randomization", *SCALED)

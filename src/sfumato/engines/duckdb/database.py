@@ -13,7 +13,7 @@ from typing import Any
 
 from sfumato.atomic_folders import ScratchFolder
 from sfumato.confinement import allowed
-from sfumato.delimited.errors import damaged, open_quote, ragged, wrong_encoding
+from sfumato.delimited.dialect import damaged, open_quote, ragged, wrong_encoding
 from sfumato.engines import sql
 from sfumato.errors import DataError, EngineError, PlanError, SfumatoError
 from sfumato.microdata.data_plan import DataPlan

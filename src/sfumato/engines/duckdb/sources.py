@@ -10,12 +10,9 @@ from typing import Any
 import numpy as np
 
 from sfumato.dataclass import dataclass
-from sfumato.delimited.decimal_marks import COMMA_NUMBER
-from sfumato.delimited.dialect import DecimalMark, encoding_of
-from sfumato.delimited.errors import damaged, empty, title_line
-from sfumato.delimited.header import SAMPLED_RECORDS, header_of
+from sfumato.delimited.dialect import COMMA_NUMBER, DecimalMark, damaged, empty, encoding_of, title_line
+from sfumato.delimited.header import SAMPLED_RECORDS, header_of, is_title_row
 from sfumato.delimited.opening import open_text
-from sfumato.delimited.title_rows import is_title_row
 from sfumato.engines import sql
 from sfumato.engines.canonical_text import as_text, no_text
 from sfumato.engines.duckdb.database import register

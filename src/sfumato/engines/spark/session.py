@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from sfumato.delimited.errors import ragged, wrong_encoding
+from sfumato.delimited.dialect import ragged, wrong_encoding
 from sfumato.errors import DataError, EngineError, SfumatoError, extra_part
 from sfumato.microdata.data_plan import DataPlan
 

@@ -12,8 +12,7 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from sfumato.confinement import check_open
 from sfumato.dataclass import dataclass
-from sfumato.delimited.decimal_marks import COMMA_NUMBER
-from sfumato.delimited.dialect import DecimalMark
+from sfumato.delimited.dialect import COMMA_NUMBER, DecimalMark
 from sfumato.engines.canonical_text import WHITE_SPACE, no_text
 from sfumato.engines.engine import MissingRules
 from sfumato.engines.files import Records, files_in, format_of, head_of, records_in

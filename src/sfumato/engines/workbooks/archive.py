@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple, Protocol
 from xml.parsers import expat
 from zipfile import BadZipFile, ZipFile, is_zipfile
 
-from sfumato.delimited.errors import damaged
+from sfumato.delimited.dialect import damaged
 from sfumato.errors import DataError
 from sfumato.localization.messages import first_names
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.dataclass import dataclass
-from sfumato.delimited.errors import damaged
+from sfumato.delimited.dialect import damaged
 from sfumato.engines.sql import table_named
 from sfumato.engines.workbooks.archive import Mark, Merged, Place, listed, name_of, opened
 from sfumato.engines.workbooks.cell_properties import BOOK, CONTENT, marks_in_ods, marks_in_xlsx

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from sfumato.dataclass import dataclass
-from sfumato.delimited.decimal_marks import CURRENCY_SIGN
+from sfumato.delimited.dialect import CURRENCY_SIGN
 from sfumato.errors import PlanError
 from sfumato.hierarchies.character_masking import MAX_LENGTH
 from sfumato.hierarchies.hierarchy import Hierarchy

@@ -5,9 +5,23 @@ from collections.abc import Callable, Iterable
 from types import FunctionType
 from typing import Any
 
-from sfumato.native.c_codegen.c_values import CValue, Slice, convert, element, truth, view
+from sfumato.native.c_codegen.c_values import (
+    INT,
+    NOTHING,
+    Array,
+    CValue,
+    Kind,
+    Scalar,
+    Slice,
+    TranslationError,
+    TupleType,
+    convert,
+    element,
+    truth,
+    unite,
+    view,
+)
 from sfumato.native.c_codegen.expressions import expression, index, known, operation
-from sfumato.native.c_codegen.types import INT, NOTHING, Array, Kind, Scalar, TranslationError, TupleType, unite
 
 Specialize = Callable[[FunctionType, tuple[Kind, ...]], tuple[str, Kind, frozenset[int]]]
 

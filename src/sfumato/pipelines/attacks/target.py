@@ -15,7 +15,7 @@ from typing import Any, cast
 import numpy as np
 
 from sfumato.dataclass import dataclass
-from sfumato.delimited.decimal_marks import with_points
+from sfumato.delimited.dialect import with_points
 from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.engines.engine import PublishedRows
 from sfumato.engines.opening import open_engine, open_frame

@@ -6,9 +6,8 @@ from collections.abc import Iterable, Mapping
 from itertools import islice
 from pathlib import Path
 
-from sfumato.delimited.code_pages import WESTERN, likely_page
-from sfumato.delimited.decimal_marks import COMMA_NUMBER, CURRENCY_SIGN
-from sfumato.delimited.opening import wide_encoding
+from sfumato.delimited.dialect import COMMA_NUMBER, CURRENCY_SIGN
+from sfumato.delimited.opening import WESTERN, likely_page, wide_encoding
 from sfumato.errors import DataError, PlanError
 from sfumato.hierarchies.role_detection.detection_limits import is_limit
 from sfumato.hierarchies.role_detection.identifier_formats import format_of

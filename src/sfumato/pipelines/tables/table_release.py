@@ -12,8 +12,7 @@ from typing import Any, Generic, TypeVar
 from sfumato.atomic_folders import make_private, staged, write_text
 from sfumato.dataclass import dataclass
 from sfumato.delimited.dialect import Dialect
-from sfumato.delimited.formulas import plain_cell
-from sfumato.delimited.records import delimited_text, read_lines
+from sfumato.delimited.records import delimited_text, plain_cell, read_lines
 from sfumato.pipelines.tables.internal_documents import HOUSE, annex_of, hash_of, papers_of
 from sfumato.report.annex import ANNEX, markdown
 from sfumato.report.html_page import fragment

@@ -8,10 +8,10 @@ from typing import Any
 
 from sfumato.attributes.anonymize import Anonymized, anonymize_records
 from sfumato.attributes.configuration import Configuration, check_allowed, inline
+from sfumato.attributes.fetching import Fetcher
 from sfumato.attributes.knowledge_graph.documents import Request as DocumentRequest
 from sfumato.attributes.knowledge_graph.documents import anonymize_document
-from sfumato.attributes.operations.datatypes import DataType
-from sfumato.attributes.remote.fetching import Fetcher
+from sfumato.attributes.operations.operation import DataType
 from sfumato.attributes.sources import Sources
 from sfumato.dataclass import dataclass
 from sfumato.service.attributes.schemas import AnonymizeRequest, FlatRequest, GraphRequest, validate

@@ -16,7 +16,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from sfumato.attributes.operations.value_errors import ValueRefusedError
+from sfumato.attributes.operations.operation import ValueRefusedError
 from sfumato.dataclass import dataclass
 from sfumato.errors import SfumatoError
 from sfumato.service.store.database import StoreUnavailableError

@@ -10,7 +10,7 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
-from sfumato.attributes.remote.fetching import Fetcher
+from sfumato.attributes.fetching import Fetcher
 from sfumato.errors import EngineError, InternalError, SfumatoError
 from sfumato.service.access.audit_log import AuditLog
 from sfumato.service.http.problems import RefusedError

@@ -17,7 +17,7 @@ from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
-from sfumato.attributes.remote.fetching import Fetcher
+from sfumato.attributes.fetching import Fetcher
 from sfumato.dataclass import dataclass
 from sfumato.errors import PlanError
 from sfumato.localization.messages import Message

@@ -9,12 +9,10 @@ from pathlib import Path
 import numpy as np
 
 from sfumato.dataclass import dataclass
-from sfumato.delimited.dialect import Dialect
-from sfumato.delimited.errors import title_line
-from sfumato.delimited.formulas import plain_cell
+from sfumato.delimited.dialect import Dialect, title_line
+from sfumato.delimited.header import header_below, is_title_row
 from sfumato.delimited.opening import open_text
-from sfumato.delimited.records import read_lines
-from sfumato.delimited.title_rows import header_below, is_title_row
+from sfumato.delimited.records import plain_cell, read_lines
 from sfumato.errors import DataError, PlanError, did_you_mean
 from sfumato.localization.messages import Message
 from sfumato.tables.cells.system import Numbers, Places

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from sfumato.delimited.decimal_marks import thousands_mark, without_gaps
+from sfumato.delimited.dialect import thousands_mark, without_gaps
 from sfumato.errors import DataError
 from sfumato.tables.cells.columns import TextColumns, read_columns
 from sfumato.tables.plan.sections import TableSource

@@ -7,9 +7,7 @@ from typing import Any
 
 from nicegui import background_tasks, events, ui
 
-from sfumato.attributes.operations.datatypes import type_named
-from sfumato.attributes.operations.operation import is_implemented
-from sfumato.attributes.operations.value_errors import ValueRefusedError
+from sfumato.attributes.operations.operation import ValueRefusedError, is_implemented, type_named
 from sfumato.errors import SfumatoError
 from sfumato.localization.messages import Messages
 from sfumato.pipelines.attributes import read_attribute_records

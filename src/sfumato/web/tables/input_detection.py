@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from sfumato.dataclass import dataclass
-from sfumato.delimited.decimal_marks import thousands_mark
+from sfumato.delimited.dialect import thousands_mark
 from sfumato.delimited.records import parse_lines
 from sfumato.errors import DataError
 from sfumato.localization.messages import Messages

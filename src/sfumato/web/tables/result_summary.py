@@ -5,8 +5,7 @@ from pathlib import Path
 
 from nicegui import ui
 
-from sfumato.delimited.formulas import plain_cell
-from sfumato.delimited.records import read_lines
+from sfumato.delimited.records import plain_cell, read_lines
 from sfumato.localization.messages import Messages
 from sfumato.report.tables.annex import outcome_sentences
 from sfumato.service.jobs.plans import read_plan_text

@@ -3,7 +3,7 @@
 from functools import cache
 
 from sfumato.dataclass import dataclass
-from sfumato.delimited.decimal_marks import CURRENCY_SIGN
+from sfumato.delimited.dialect import CURRENCY_SIGN
 from sfumato.hierarchies.absence_values import negatives_of
 from sfumato.hierarchies.role_detection.lexicon.concepts import BY_KEY, WORDS, Concept, fold, read_sections
 from sfumato.hierarchies.role_detection.lexicon.name_terms import words_of

@@ -1,1 +1,0 @@
-"""Fetch configurations and contexts from other hosts, guarded against misuse."""
