@@ -22,7 +22,7 @@ from sfumato.errors import DataError, UnattainableError
 from sfumato.pipelines.release import anonymize
 from sfumato.pipelines.verify import verify
 from sfumato.report.release.report import promise_text
-from sfumato.web.microdata.result.risk_view import attacks, distribution_of
+from sfumato.web.microdata.result.risk_view import attacker_risks, distribution_of
 from sizes import size
 
 AGE = {"type": "intervals", "start": 0, "end": 39, "widths": [5, 10, 20]}
@@ -156,7 +156,7 @@ def test_risks_are_those_of_persons(method: str) -> None:
     assert after["highest"] == pytest.approx(max(1 / len(set(members)) for members in classes.values()))
     mean = sum(len(members) / len(set(members)) for members in classes.values()) / len(release.data)
     assert after["average"] == pytest.approx(mean)
-    found = attacks(distribution_of(after), None)["marketer"]
+    found = attacker_risks(distribution_of(after), None)["marketer"]
     assert (found.average, found.expected) == pytest.approx((mean, mean * len(release.data)))
     combinations = defaultdict(list)
     for person, *values in raw.select(["who", "age", "town", "sex"]).rows():

@@ -9,7 +9,7 @@ from starlette.middleware import Middleware
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 
-from sfumato.web.pages import DOWNLOADS, Compression
+from sfumato.web.page_requests import DOWNLOADS, Compression
 
 TEXT = "age,zip\n" * 1000
 

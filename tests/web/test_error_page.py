@@ -8,7 +8,7 @@ import pytest
 from starlette.requests import HTTPConnection
 
 from sfumato.localization.messages import languages, words_in
-from sfumato.web import error_page
+from sfumato.web.page_requests import refusal
 
 BROWSER = {"accept": "text/html,*/*;q=0.8", "accept-language": "de-DE,de;q=0.9"}
 STATUSES = (HTTPStatus.NOT_FOUND, HTTPStatus.FORBIDDEN, HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
@@ -22,7 +22,7 @@ def connection(**headers):
 @pytest.mark.parametrize("status", [*STATUSES, HTTPStatus.INTERNAL_SERVER_ERROR])
 @pytest.mark.parametrize("language", languages())
 def test_what_is_wrong_is_said_in_the_language_of_the_browser_first(status, language) -> None:
-    answer = error_page.refusal(connection(accept="text/html", accept_language=language), status)
+    answer = refusal(connection(accept="text/html", accept_language=language), status)
     text = answer.body.decode()
     assert answer.status_code == status
     assert f'<html lang="{language}">' in text
@@ -33,7 +33,7 @@ def test_what_is_wrong_is_said_in_the_language_of_the_browser_first(status, lang
 
 
 def test_a_program_gets_a_line() -> None:
-    answer = error_page.refusal(connection(accept="*/*"), HTTPStatus.REQUEST_ENTITY_TOO_LARGE, {"connection": "close"})
+    answer = refusal(connection(accept="*/*"), HTTPStatus.REQUEST_ENTITY_TOO_LARGE, {"connection": "close"})
     assert answer.body == b"The file is too large for this server."
     assert answer.headers["connection"] == "close"
 

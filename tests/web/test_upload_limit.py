@@ -2,7 +2,7 @@
 
 import pytest
 
-from sfumato.web.pages import UploadLimit
+from sfumato.web.page_requests import UploadLimit
 
 
 async def application(scope, receive, send):

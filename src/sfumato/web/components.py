@@ -1,11 +1,14 @@
-"""Components that all pages share: style, headings, cards, annotated tables, error messages."""
+"""Components that all pages share: style, headings, cards, annotated tables, error messages, the annex of a release."""
 
+import asyncio
 import json
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache, partial
 from html import escape
+from importlib.util import find_spec
 from inspect import isawaitable
+from io import BytesIO
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
@@ -18,6 +21,8 @@ from nicegui.dependencies import JsComponent
 from sfumato.dataclass import dataclass
 from sfumato.errors import SfumatoError
 from sfumato.localization.messages import Messages
+from sfumato.pipelines.report_folder import read_annex
+from sfumato.report.annex import ANNEX, WORD_ANNEX, document, markdown
 from sfumato.report.html_page import style
 from sfumato.service.http.problems import RefusedError
 from sfumato.service.http.request_log import log_error
@@ -287,3 +292,22 @@ def refused_upload(reasons: object, kinds: Sequence[str], words: Messages) -> st
 def button(text: str, run: Any, **more: Any) -> Any:
     """Build a button whose text a screen reader reads unchanged."""
     return ui.button(text, on_click=run, **more).props("no-caps")
+
+
+def annex_buttons(folder: Path, words: Messages) -> None:
+    """Build the buttons that create the annex of a release folder; Word only if its package is installed."""
+
+    async def word() -> None:
+        ui.download.content(await asyncio.to_thread(_word_annex, folder), WORD_ANNEX)
+
+    def text() -> None:
+        ui.download.content(markdown(read_annex(folder)), ANNEX)
+
+    for key, run in (("download_annex", text), *((("download_annex_word", word),) if find_spec("docx") else ())):
+        with_tooltip(button(words[key], run).props("outline"), words[f"tip.{key}"])
+
+
+def _word_annex(folder: Path) -> bytes:
+    stream = BytesIO()
+    document(read_annex(folder)).save(stream)
+    return stream.getvalue()

@@ -1,9 +1,9 @@
-"""The frame of every page: areas and steps on the left, and the open project."""
+"""The frame of every page: areas and steps on the left, the open project; and how a step uses its area."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from html import escape
-from typing import Any
+from typing import Any, Protocol
 
 from nicegui import ui
 
@@ -81,3 +81,39 @@ class Shell:
     def _change_light(self) -> None:
         self.workspace.dark = not self.dark.value
         self.dark.set_value(self.workspace.dark)
+
+
+class Area(Protocol):
+    """An area of steps; it is stale if another tab has changed the project since it was built."""
+
+    workspace: Workspace
+    shell: Shell
+
+    @property
+    def stale(self) -> bool:
+        """Return whether another tab has changed the project."""
+        ...
+
+    def go(self, step: str) -> None:
+        """Go to a step."""
+        ...
+
+    def refresh(self) -> None:
+        """Rebuild the current step."""
+        ...
+
+    def tell_steps(self) -> None:
+        """Update which steps are done."""
+        ...
+
+    def ways(self, back: str | None, onward: str | None) -> None:
+        """Build the buttons for the previous and the next step."""
+        ...
+
+
+class Step(Protocol):
+    """A step of an area."""
+
+    def build(self) -> None:
+        """Build the step in the current container; data is loaded, except in the first step."""
+        ...

@@ -1,47 +1,36 @@
-"""Mount the pages under /app: one workspace per browser, stored encrypted when it is left."""
+"""Mount the pages under /app: one workspace per browser, stored encrypted when it is left; and the help page."""
 
 import asyncio
+import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from copy import copy
+from html import escape
 from http import HTTPStatus
+from pathlib import Path
 from typing import Any, Literal
-from urllib.parse import parse_qs
 
 from fastapi import FastAPI, Request
 from nicegui import Client, ui
 from nicegui import app as pages_app
-from starlette.middleware.gzip import GZipMiddleware
-from starlette.requests import HTTPConnection
-from starlette.responses import Response
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from sfumato.localization.messages import accepted_words, languages, words_in
+from sfumato.bundled_docs import FIRST, pages, title
+from sfumato.docs_reference.pages import written
+from sfumato.localization.messages import DEFAULT, accepted_words, languages, words_in
 from sfumato.policies.presets import policies
+from sfumato.report.html_page import all_entries, definitions
 from sfumato.service.access.authentication import Authenticator
 from sfumato.service.access.users import User
 from sfumato.service.jobs.pool import Pool
-from sfumato.web import components, error_page
-from sfumato.web.attributes.attribute_area import AttributeArea
-from sfumato.web.error_page import refusal
-from sfumato.web.help import help_area
+from sfumato.web import components
+from sfumato.web.attribute_area import AttributeArea
 from sfumato.web.microdata.rows_area import RowsArea
-from sfumato.web.page_access import PageDoor
 from sfumato.web.page_layout import Shell
-from sfumato.web.projects.browser_key import BrowserKeys
-from sfumato.web.projects.upload_activity import Receiving, visitor_key
+from sfumato.web.page_requests import Compression, PageDoor, PageOwners, UploadLimit, answer_failure, answer_missing
 from sfumato.web.projects.workspace import Workspace
-from sfumato.web.projects.workspaces import Workspaces
+from sfumato.web.projects.workspaces import BrowserKeys, Receiving, Workspaces, visitor_key
 from sfumato.web.tables.table_area import TableArea
 
-# Higher levels make pages hardly smaller and much slower.
-LEVEL = 1
-# Paths of downloads.
-DOWNLOADS = "/_nicegui/auto/static/"
-# Addresses created while pages are open: for uploads of a field and for downloads.
-MADE = re.compile(r"(/_nicegui/(?:client|auto))/(?P<rest>.*)")
-CONNECTION = "/_nicegui_ws/"
-POLICY_VIOLATION = 1008
 PATH = "/app"
 LOOKING_SECONDS = 5.0
 # How long a page without connection can be resumed; after that it is rebuilt.
@@ -52,8 +41,14 @@ AREAS: dict[str, Callable[[Shell], None]] = {
     "/": lambda shell: RowsArea(shell).build(),
     "/tables": lambda shell: TableArea(shell).build(),
     "/attributes": lambda shell: AttributeArea(shell).build(),
-    "/help": help_area.build,
+    "/help": lambda shell: HelpArea(shell).build(),
 }
+
+# Pictures are left out: they show the pages that the visitor has open.
+_PICTURE = re.compile(r"!\[[^\]]*\]\([^)]*\)")
+FOLDERS = ("methods", "models")
+HELP_STEPS = ("data", "columns", "goal", "result", "release")
+_TITLED = re.compile(r'^```(\w+) title="([^"]+)"$', re.MULTILINE)
 
 
 def mount_pages(app: FastAPI, pool: Pool, door: Authenticator) -> None:
@@ -62,8 +57,8 @@ def mount_pages(app: FastAPI, pool: Pool, door: Authenticator) -> None:
     pages_app.config.quasar_config["loadingBar"] = {"skipHijack": True}  # it has no label for screen readers
     for path, area in AREAS.items():
         _add_page(path, area, workspaces)
-    pages_app.add_exception_handler(HTTPStatus.NOT_FOUND, error_page.answer_missing)
-    pages_app.add_exception_handler(Exception, error_page.answer_failure)
+    pages_app.add_exception_handler(HTTPStatus.NOT_FOUND, answer_missing)
+    pages_app.add_exception_handler(Exception, answer_failure)
     pages_app.add_middleware(Receiving, workspaces=workspaces)
     pages_app.add_middleware(UploadLimit, most_bytes=pool.settings.upload_bytes)
     pages_app.add_middleware(PageOwners)
@@ -128,92 +123,91 @@ async def _read_ahead() -> None:
 _tasks: set["asyncio.Task[Any]"] = set()
 
 
-# The page library finds a page by a number in its address, whoever asks. Here the owner of the page is checked.
-class PageOwners:
-    """Middleware that refuses requests for another visitor's page, and names such addresses for log and metrics."""
+class HelpArea:
+    """How to use the pages, the glossary, and the documentation: an index by groups, and the current page."""
 
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
+    def __init__(self, shell: Shell) -> None:
+        self.words = shell.workspace.words
+        self._buttons: dict[str, Any] = {}
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] not in ("http", "websocket"):
-            await self._app(scope, receive, send)
-            return
-        if made := MADE.search(scope["path"]):
-            scope["state"]["route"] = made[1]
-        if all(_may_reach(scope, page) for page in _pages(scope)):
-            await self._app(scope, receive, send)
-        elif scope["type"] == "websocket":
-            await send({"type": "websocket.close", "code": POLICY_VIOLATION})
+    def build(self) -> None:
+        words = self.words
+        with components.head(words["help_area"], words["help_about"]):
+            pass
+        steps = [(words[step], words[f"help.{step}"]) for step in HELP_STEPS]
+        for title_key, entries in (("help_steps", steps), ("sign.glossary", all_entries(words))):
+            with components.card(words[title_key]):
+                ui.html(definitions(entries), sanitize=False).classes("sf-glossary")
+        if shelf := pages():
+            self._documentation(shelf)
+
+    def _documentation(self, shelf: Mapping[str, Path]) -> None:
+        """Build the index and a container for a page below it."""
+        words = self.words
+        with components.card(words["help_documents"]):
+            if words.language != DEFAULT:
+                ui.label(words["help_english"]).classes("sf-soft sf-small")
+            with ui.element("div").classes("sf-index").props('lang="en"'):
+                for group, names in grouped(shelf).items():
+                    ui.html(f"<h4>{escape(words[f'help_group.{group}'])}</h4>", sanitize=False)
+                    for name in names:
+                        self._entry(name, title(shelf[name]))
+        self._room = ui.column().classes("w-full gap-4")
+        components.listen("sf_back", lambda event: self._read(str(event.args)))
+        ui.run_javascript("sfArrive('')")
+
+    def _entry(self, name: str, called: str) -> None:
+        self._buttons[name] = ui.element("button").on("click", lambda: self._choose(name))
+        with self._buttons[name]:
+            ui.html(escape(called), sanitize=False, tag="span")
+
+    def _choose(self, name: str) -> None:
+        """Open a page and add it to the browser history."""
+        self._read(name)
+        ui.run_javascript(f"sfStep({json.dumps(name)})")
+
+    def _read(self, name: str) -> None:
+        """Show the page that the address names, or none."""
+        if name in self._buttons:
+            self._open(name)
         else:
-            await refusal(HTTPConnection(scope), HTTPStatus.NOT_FOUND)(scope, receive, send)
+            self._room.clear()
+            ui.run_javascript("sfStand('')")
+
+    def _open(self, name: str) -> None:
+        """Show a page and scroll to it."""
+        for other, button in self._buttons.items():
+            button.props('aria-current="true"') if other == name else button.props(remove="aria-current")
+        self._room.clear()
+        with self._room, components.card(classes="sf-document") as card:
+            card.props('lang="en"')
+            text = _PICTURE.sub("", written(name))
+            ui.markdown(titled(text), extras=["tables", "fenced-code-blocks"]).classes("sf-table").props('tabindex="0"')
+        ui.run_javascript("document.querySelector('.sf-document')?.scrollIntoView({behavior: 'smooth'})")
 
 
-def _pages(scope: Scope) -> list[str]:
-    """Return the pages that an address names."""
-    path: str = scope["path"]
-    if CONNECTION in path:
-        return parse_qs(scope.get("query_string", b"").decode("latin-1")).get("client_id", [])
-    made = MADE.search(path)
-    return [made["rest"].partition("/")[0]] if made and made[1].endswith("client") else []
+def titled(text: str) -> str:
+    """Return a page with the file names of examples above them, because the Markdown renderer ignores titles.
+
+    >>> print(titled('```csv title="a.csv"\\nn\\n```'))
+    `a.csv`
+    <BLANKLINE>
+    ```csv
+    n
+    ```
+    """
+    return _TITLED.sub(r"`\2`\n\n```\1", text)
 
 
-def _may_reach(scope: Scope, page: str) -> bool:
-    """Return whether a page belongs to the visitor; True for a page that does not exist, which the library reports."""
-    client = Client.instances.get(page)
-    return client is None or visitor_key(client.request.scope["state"]) == visitor_key(scope["state"])
+def grouped(names: Iterable[str]) -> dict[str, list[str]]:
+    """Group the pages: introduction, pages by folder, and the rest.
 
-
-class TooLarge(Exception):  # noqa: N818  (it is caught here, never shown)
-    """A body exceeds the limit."""
-
-
-class UploadLimit:
-    """Middleware that ends requests whose body is too large."""
-
-    def __init__(self, app: ASGIApp, most_bytes: int) -> None:
-        self._app, self._most = app, most_bytes
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
-        declared = dict(scope["headers"]).get(b"content-length", b"")
-        if declared.isdigit() and int(declared) > self._most:
-            await _refusal(scope)(scope, receive, send)
-            return
-        try:
-            await self._app(scope, _counted(receive, self._most), send)
-        except TooLarge:
-            await _refusal(scope)(scope, receive, send)
-
-
-def _refusal(scope: Scope) -> Response:
-    return refusal(HTTPConnection(scope), HTTPStatus.REQUEST_ENTITY_TOO_LARGE, {"connection": "close"})
-
-
-def _counted(receive: Receive, most: int) -> Receive:
-    size = 0
-
-    async def counted() -> Message:
-        nonlocal size
-        message = await receive()
-        size += len(message.get("body", b""))
-        if size > most:
-            raise TooLarge
-        return message
-
-    return counted
-
-
-class Compression(GZipMiddleware):
-    """Middleware that compresses pages and their assets."""
-
-    def __init__(self, app: ASGIApp) -> None:
-        super().__init__(app, compresslevel=LEVEL)
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http" and DOWNLOADS in scope["path"]:
-            await self.app(scope, receive, send)
-        else:
-            await super().__call__(scope, receive, send)
+    >>> grouped(["index", "how-to/arx", "risk", "models/k-map"])
+    {'start': ['index', 'how-to/arx'], 'guides': ['risk'], 'models': ['models/k-map']}
+    """
+    groups: dict[str, list[str]] = {}
+    for name in names:
+        folder = name.partition("/")[0]
+        group = "start" if folder in FIRST else folder if "/" in name and folder in FOLDERS else "guides"
+        groups.setdefault(group, []).append(name)
+    return groups

@@ -23,7 +23,7 @@ from sfumato.service.jobs.pool import Pool
 from sfumato.service.settings import JobSettings, Limits, Settings
 from sfumato.service.store.jobs import Ending, new_id
 from sfumato.service.workers.fork_server import shared_template
-from sfumato.web.projects.encrypted_projects import SealedProjects
+from sfumato.web.projects.archives import SealedProjects
 
 
 def plan(**more):

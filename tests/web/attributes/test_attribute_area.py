@@ -5,9 +5,8 @@ from walking import button, choose
 
 from sfumato.errors import SfumatoError
 from sfumato.localization.messages import words_in
-from sfumato.pipelines.attributes import read_attribute_records
-from sfumato.web.attributes.anonymized_records import anonymized
-from sfumato.web.attributes.attribute_area import OPERATIONS, guessed, operations_for, refusal_text, shown
+from sfumato.pipelines.attributes import anonymize_attributes, read_attribute_records
+from sfumato.web.attribute_area import OPERATIONS, guessed, operations_for, refusal_text, shown
 
 GERMAN = "\n".join(
     [
@@ -26,7 +25,7 @@ def test_a_german_file_is_guessed_and_generalized(tmp_path) -> None:
     records = read_attribute_records(path)
     configuration = {name: guessed(name, records) for name in records[0]}
     assert [entry["dataType"] for entry in configuration.values()] == ["String", "Numeric", "Date"]
-    answer = anonymized(records, configuration)["data"]
+    answer = anonymize_attributes(records, configuration).data
     assert answer[0]["Gehalt"] == "1999.0 - 3100.5"
     assert answer[2]["Gehalt"] is None
 
@@ -56,7 +55,7 @@ def test_values_are_shown_as_people_write_them(value, german) -> None:
 )
 def test_refusals_are_german(kind, operation, german) -> None:
     with pytest.raises(SfumatoError) as caught:
-        anonymized([{"a": "x"}, {"a": "y"}], {"a": {"anonymisationType": operation, "dataType": kind}})
+        anonymize_attributes([{"a": "x"}, {"a": "y"}], {"a": {"anonymisationType": operation, "dataType": kind}})
     assert refusal_text(caught.value, words_in("de")).startswith(german)
 
 

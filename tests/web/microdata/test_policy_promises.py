@@ -1,8 +1,7 @@
 """A policy is chosen on the page by looking into all rows, which tells how far it is."""
 
 from sfumato import datasets
-from sfumato.web.microdata.policy_promises import asked_promises
-from sfumato.web.projects.loaded_data import load
+from sfumato.web.projects.loaded_data import asked_promises, load
 
 
 def test_choosing_a_policy_tells_how_far_it_is(tmp_path) -> None:

@@ -6,9 +6,7 @@ import zipfile
 
 import pytest
 
-from sfumato.web.projects.archive_extraction import ExtractionLimits, NoRoomError
-from sfumato.web.projects.encrypted_projects import RECORD, unpack
-from sfumato.web.projects.run_archives import unpacked
+from sfumato.web.projects.archives import RECORD, ExtractionLimits, NoRoomError, unpack, unpacked_runs
 
 
 def archive_of(files):
@@ -51,7 +49,7 @@ def test_runs_take_their_room_from_the_same(tmp_path) -> None:
     run = archive_of({"report.json": "{}", "data.csv": bytes(900_000)}).getvalue()
     for number in (1, 2):
         (tmp_path / f"run-{number}.zip").write_bytes(run)
-    runs = unpacked(
+    runs = unpacked_runs(
         tmp_path, [{"number": number, "plan": {}} for number in (1, 2)], ExtractionLimits(1_500_000, 1_000_000)
     )
     assert next(runs)[0] == 1

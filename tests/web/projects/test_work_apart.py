@@ -32,6 +32,6 @@ def _is_apart(called: ast.expr) -> bool:
 def test_no_process_apart_loads_what_pages_are_made_of() -> None:
     """A second went by before each preview: the function lay in the module of its page."""
     modules = sorted(_modules())
-    assert {"sfumato.web.attributes.anonymized_records", "sfumato.web.microdata.result.run_attack"} <= {*modules}
+    assert {"sfumato.web.projects.loaded_data", "sfumato.web.microdata.result.result_figures"} <= {*modules}
     code = f"import sys, {', '.join(modules)}; sys.exit('nicegui' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

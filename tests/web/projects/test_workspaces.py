@@ -12,8 +12,7 @@ from sfumato.service.settings import JobSettings
 from sfumato.service.store.jobs import Ending, new_id
 from sfumato.web.projects import workspace as module
 from sfumato.web.projects.loaded_data import load
-from sfumato.web.projects.upload_activity import Receiving
-from sfumato.web.projects.workspaces import Workspaces
+from sfumato.web.projects.workspaces import Receiving, Workspaces
 
 SECONDS = 60.0
 KEY = "k" * 43

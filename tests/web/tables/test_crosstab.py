@@ -4,7 +4,7 @@ from walking import answer_late, button, column, give_role, send, step, until
 
 from sfumato.localization.messages import words_in
 from sfumato.microdata.data_plan import DataPlan
-from sfumato.web.tables.tabulated_rows import MISSING, count_table
+from sfumato.web.tables.crosstabs import MISSING, count_table
 
 
 def test_missing_values_are_one_category_and_totals_have_the_word_of_the_language(tmp_path) -> None:

@@ -3,7 +3,7 @@
 import pytest
 from walking import button
 
-from sfumato.web.tables.column_detection import ColumnFacts, facts_in, fitting_rules
+from sfumato.web.tables.input_detection import ColumnFacts, facts_in, fitting_rules
 
 FIRMS = """region,turnover,firms,top1,top2,note
 Total,500.5,14,90.5,70,1

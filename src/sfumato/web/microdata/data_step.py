@@ -1,7 +1,7 @@
-"""The data step: upload a file or choose an example; show its first rows, types and missing values."""
+"""The data step: upload a file or choose an example, choose how it is read; show its first rows."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
@@ -11,17 +11,78 @@ from nicegui import events, ui
 from sfumato.engines.files import FORMATS
 from sfumato.engines.workbooks.sheets import sheet_names
 from sfumato.errors import SfumatoError
+from sfumato.localization.messages import Messages
+from sfumato.microdata.data_plan import DataPlan
 from sfumato.pipelines.plan_suggestion.file_checks import likely_encoding
 from sfumato.service.http.problems import RefusedError
 from sfumato.service.workers.messages import CancelledWorkError
 from sfumato.web import components
 from sfumato.web.job_progress import watched
-from sfumato.web.microdata import file_reading
-from sfumato.web.microdata.area import Area
-from sfumato.web.microdata.columns.columns_table import ColumnsTable
-from sfumato.web.microdata.file_reading import ENCODINGS, Reading, choose_sheet
+from sfumato.web.microdata.columns_table import ColumnsTable
 from sfumato.web.microdata.project_card import ProjectCard
-from sfumato.web.projects.loaded_data import KINDS, Loaded, is_text, load
+from sfumato.web.page_layout import Area
+from sfumato.web.projects.loaded_data import KINDS, READING, Loaded, is_text, load
+
+# Extensions of files whose first line may contain names; of text files.
+HEADED = (".csv", ".tsv", ".txt", ".xlsx", ".xls", ".ods")
+TEXTS = (".csv", ".tsv", ".txt")
+# The most frequent encodings of texts that are not UTF-8; number of characters examined.
+ENCODINGS = ("cp1252", "latin-1", "cp1250", "iso8859-2", "cp1251", "cp1253", "cp1254")
+SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
+DECIMALS = {".": "point", ",": "comma"}
+Reading = dict[str, Any]
+
+
+def reading_fields(words: Messages, loaded: Loaded, take: Callable[[Reading], Any]) -> None:
+    """Build the fields for a loaded file; `take` gets the settings with each change."""
+    ending, read = loaded.path.suffix.lower(), loaded.read
+    said = said_of(read)
+
+    def change(key: str, value: Any) -> Any:
+        return take({name: entry for name, entry in {**said, key: value}.items() if entry not in (None, "")})
+
+    with ui.element("div").classes("sf-reading"):
+        if len(loaded.sheets) > 1:
+            choose_sheet(words, loaded.sheets, read.table, take)
+        if ending in TEXTS:
+            _choice(words, "separator", SEPARATORS, read.separator or "", change, detects=True)
+            _choice(words, "decimal_mark", DECIMALS, read.decimal, lambda _, sign: change("decimal", sign))
+            names = {name: name for name in ("utf-8", "utf-16", *ENCODINGS)}
+            _choice(words, "encoding", names, read.encoding, change)
+        if ending in HEADED:
+            switch = components.held(ui.switch(words["header.data"], value=read.header is False)).props("dense")
+            components.with_tooltip(switch, words["tip.header"])
+            switch.on_value_change(lambda event: change("header", False if event.value else None))
+
+
+def said_of(read: DataPlan) -> Reading:
+    """Return the settings for reading a file that differ from the defaults."""
+    usual = DataPlan()
+    entries = {key: getattr(read, key) for key in READING}
+    return {key: value for key, value in entries.items() if value != getattr(usual, key)}
+
+
+def choose_sheet(words: Messages, names: Sequence[str], own: str | None, take: Callable[[Reading], Any]) -> None:
+    """Build the field for the sheet of a workbook; the settings of another sheet do not apply to it."""
+    field = ui.select([*names], label=words["sheet"], value=own)
+    field.on_value_change(lambda event: take({"table": event.value}))
+    components.with_tooltip(field.props("dense outlined options-dense"), words["tip.sheet"])
+
+
+def _choice(
+    words: Messages,
+    key: str,
+    names: dict[str, str],
+    value: str,
+    change: Callable[[str, str], Any],
+    detects: bool = False,
+) -> None:
+    options = {"": words["found_out"]} if detects else {}
+    options |= {sign: words[f"{key}.{name}"] for sign, name in names.items()}
+    field = ui.select(options, label=words[key], value=value if value in options else None)
+    field.on_value_change(lambda event: change(key, event.value)).props("dense outlined options-dense")
+    components.with_tooltip(field, words[f"tip.{key}"])
+
 
 EXAMPLES = {"patients": "patients.csv", "census": "census.csv", "stroke": "stroke.csv", "eight-rows": "eight-rows.csv"}
 # Limits of the preview: columns shown in all, and those drawn first.
@@ -194,7 +255,7 @@ class DataStep:
         with self._shown, components.card(f"{loaded.path.name}: {size}"):
             for note in loaded.notes:
                 components.notice(words.text(note), good=None)
-            file_reading.build(words, loaded, lambda reading: self._load(loaded.path, reading))
+            reading_fields(words, loaded, lambda reading: self._load(loaded.path, reading))
             ui.label(words["preview"]).classes("sf-soft sf-small")
             self._preview = components.framed_table(self._first_rows(loaded, most))
             if (more := len(loaded.columns) - MOST_COLUMNS) > 0:

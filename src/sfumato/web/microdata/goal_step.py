@@ -20,13 +20,11 @@ from sfumato.service.http.problems import RefusedError
 from sfumato.service.workers.messages import CancelledWorkError
 from sfumato.web import components
 from sfumato.web.job_progress import watched
-from sfumato.web.microdata import fixed_levels
-from sfumato.web.microdata.area import Area
 from sfumato.web.microdata.estimate import Estimate, Estimates
-from sfumato.web.microdata.method_choice import MethodChoice
-from sfumato.web.microdata.policy_promises import asked_promises
+from sfumato.web.microdata.method_choice import MethodChoice, fixed_levels, show_fixed_levels
 from sfumato.web.microdata.promises import Promises, goal_words, names_persons
-from sfumato.web.projects.loaded_data import Loaded, class_sizes
+from sfumato.web.page_layout import Area
+from sfumato.web.projects.loaded_data import Loaded, asked_promises, class_sizes
 from sfumato.web.projects.workspace import Workspace
 
 NONE = ""
@@ -66,7 +64,7 @@ class GoalStep:
                     self._promises.build()
                 with components.card(words["way"]):
                     self._method.build()
-                    fixed_levels.build(self.area, "chosen_goal")
+                    show_fixed_levels(self.area, "chosen_goal")
             with components.card(words["consequences"], "sf-panel"):
                 self._risk = ui.label("").props('role="status"')
                 self._cost = ui.column().classes("w-full").props('role="status" aria-live="polite"')
@@ -227,7 +225,7 @@ class GoalStep:
             # Shown in both forms: the result has the loss.
             left = words["cost_detail"].format(loss=words.percent(1 - estimate.detail))
             components.tiles([(words.percent(estimate.detail), left), (withheld, words["suppressed"])])
-            chosen = fixed_levels.fixed_levels(self.workspace.plan)
+            chosen = fixed_levels(self.workspace.plan)
             for key, is_chosen in (("cost_lost", False), ("cost_pinned", True)):
                 if names := [name for name in estimate.lost if (name in chosen) == is_chosen]:
                     components.notice(words[key].format(columns=", ".join(names)), good=None)

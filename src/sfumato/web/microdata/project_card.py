@@ -19,9 +19,8 @@ from sfumato.service.jobs.plans import check_paths, read_plan_text
 from sfumato.service.workers.messages import CancelledWorkError
 from sfumato.web import components
 from sfumato.web.job_progress import watched
-from sfumato.web.microdata.area import Area
-from sfumato.web.projects.archive_extraction import UNREADABLE, ExtractionLimits, NoRoomError, room_in
-from sfumato.web.projects.encrypted_projects import pack, unpack
+from sfumato.web.page_layout import Area
+from sfumato.web.projects.archives import UNREADABLE, ExtractionLimits, NoRoomError, pack, room_in, unpack
 from sfumato.web.projects.loaded_data import load
 from sfumato.web.projects.workspace import data_of
 

@@ -10,8 +10,7 @@ from nicegui import events, ui
 from sfumato.localization.messages import Messages, words_on_persons
 from sfumato.microdata.models.registry import SHAPES
 from sfumato.web import components
-from sfumato.web.forms import Form, Values
-from sfumato.web.plan_entry_list import EntryList
+from sfumato.web.forms import EntryList, Form, Values
 from sfumato.web.projects.loaded_data import KINDS
 from sfumato.web.projects.workspace import Workspace
 

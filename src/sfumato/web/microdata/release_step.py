@@ -18,11 +18,10 @@ from sfumato.report.annex import ANNEX, markdown
 from sfumato.report.checks import beside, verdict
 from sfumato.schema.files import written
 from sfumato.web import components
-from sfumato.web.annex_download import annex_buttons
-from sfumato.web.approval_fields import sign_off_fields
-from sfumato.web.microdata.area import Area
-from sfumato.web.microdata.result.attack_view import RESULT
-from sfumato.web.page_layout import LANGUAGE_NAMES
+from sfumato.web.components import annex_buttons
+from sfumato.web.forms import approval_fields
+from sfumato.web.microdata.result.risk_view import RESULT
+from sfumato.web.page_layout import LANGUAGE_NAMES, Area
 from sfumato.web.projects.workspace import Run
 
 PYTHON = """import sfumato as sf
@@ -126,7 +125,7 @@ class ReleaseStep:
         with components.card(words["sign_off"]):
             ui.label(words["sign_off_hint"]).classes("sf-soft sf-small")
             with ui.element("div").classes("sf-fields"):
-                sign_off_fields(words, plan.get("release") or {}, note)
+                approval_fields(words, plan.get("release") or {}, note)
                 ui.select(
                     LANGUAGE_NAMES,
                     label=words["report_language"],

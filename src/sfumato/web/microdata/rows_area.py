@@ -9,16 +9,15 @@ from typing import Any
 from nicegui import background_tasks, events, ui
 
 from sfumato.web import components
-from sfumato.web.microdata.area import Area, Step
-from sfumato.web.microdata.columns.columns_step import ColumnsStep
+from sfumato.web.microdata.columns_step import ColumnsStep
 from sfumato.web.microdata.data_step import DataStep
 from sfumato.web.microdata.estimate import Estimates
 from sfumato.web.microdata.goal_step import GoalStep
 from sfumato.web.microdata.release_step import ReleaseStep
 from sfumato.web.microdata.result.result_step import ResultStep
-from sfumato.web.page_layout import Shell
+from sfumato.web.page_layout import Area, Shell, Step
+from sfumato.web.projects.changes import TabSync
 from sfumato.web.projects.loaded_data import Loaded
-from sfumato.web.tab_sync import TabSync
 
 # Files with more rows take seconds to count.
 MANY_ROWS = 100_000

@@ -1,9 +1,9 @@
-"""What the pages know about loaded data: first rows, columns, the suggested plan, and the rows at risk."""
+"""Data as worker processes load it for the pages: first rows, columns, suggested plan, class sizes, policy models."""
 
 import codecs
 from collections.abc import Mapping, Sequence
 from contextlib import closing
-from dataclasses import field
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ from sfumato.localization.messages import Messages
 from sfumato.microdata.data_plan import DATA, DataPlan
 from sfumato.microdata.missing_codes import code_texts
 from sfumato.microdata.models.equivalence_classes import Counts
+from sfumato.microdata.plan.read import read_plan
 from sfumato.pipelines.plan_suggestion.counted_rows import CountedRows, aggregated_input_note
 from sfumato.pipelines.plan_suggestion.file_checks import writes_commas
 from sfumato.pipelines.plan_suggestion.progress import ProgressCallback, ProgressReporter
@@ -181,3 +182,18 @@ def hierarchy_of(column: LoadedColumn, plan: dict[str, Any], folder: Path) -> tu
     forms, wrong = canonical(list(column.values), plan.get("type", "text"))
     binding = hierarchy.fit(list(dict.fromkeys(form for form in forms if form is not None)))
     return binding.hierarchy, len(binding.rejected) + len(wrong)
+
+
+def asked_promises(
+    path: Path, read: DataPlan, plan: dict[str, Any], tell: ProgressCallback | None = None
+) -> list[dict[str, Any]]:
+    """Return the models that the policy of a plan requires; those in the plan are ignored. `tell` receives progress."""
+    from sfumato.microdata.plan.write import plan_dict
+    from sfumato.pipelines.policy_completion import with_policy
+
+    looking = ProgressReporter(tell)
+    looking.at("count")
+    open_plan = read_plan({key: value for key, value in plan.items() if key != "privacy"}, path.parent)
+    with closing(DuckDBEngine(path, replace(read, codes=open_plan.source_data.codes))) as engine:
+        asked: list[dict[str, Any]] = plan_dict(with_policy(open_plan, engine, looking))["privacy"]
+        return asked

@@ -25,11 +25,9 @@ from sfumato.service.store.jobs import Job, Kind, new_id
 from sfumato.service.workers.fork_server import CallHandle, run_once
 from sfumato.service.workers.messages import WorkerCall
 from sfumato.service.workers.process import WorkerLimits
-from sfumato.web.projects.archive_extraction import ExtractionLimits
+from sfumato.web.projects.archives import ExtractionLimits, RunRecord, run_archives, unpacked_runs
+from sfumato.web.projects.changes import Tabs, Undo
 from sfumato.web.projects.loaded_data import KINDS, Loaded
-from sfumato.web.projects.run_archives import RunRecord, archives, unpacked
-from sfumato.web.projects.tabs import Tabs
-from sfumato.web.projects.undo import Undo
 
 MOST_RUNS = 6
 Plan = dict[str, Any]
@@ -333,7 +331,7 @@ class Workspace:
         """Return the files of the project by their names in an archive: data, files of plans, and runs."""
         own = sorted(self.folder.iterdir()) if self.folder else []
         files = {path.name: path for path in own if path.is_file()}
-        return files | archives({run.number: run.folder.parent for run in self.runs})
+        return files | run_archives({run.number: run.folder.parent for run in self.runs})
 
     def restore(self, record: Mapping[str, Any], loaded: Loaded, room: ExtractionLimits | None = None) -> None:
         """Restore a project whose data is loaded.
@@ -342,7 +340,7 @@ class Workspace:
             NoRoomError: Its runs are too large; the project is not restored.
         """
         folder = loaded.path.parent
-        runs = [Run(number, plan, place, "") for number, plan, place in unpacked(folder, _runs_of(record), room)]
+        runs = [Run(number, plan, place, "") for number, plan, place in unpacked_runs(folder, _runs_of(record), room)]
         if folder != self.folder:
             self.close()
         self.folder = folder

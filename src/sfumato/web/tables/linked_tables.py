@@ -11,9 +11,9 @@ from sfumato.errors import DataError
 from sfumato.web import components
 from sfumato.web.forms import Values, is_number
 from sfumato.web.projects.workspace import Workspace
-from sfumato.web.tables.earlier_releases import Releases
 from sfumato.web.tables.input_detection import AmbiguousNumbers, doubt_about, mark_names, own_total, writes_commas
 from sfumato.web.tables.protection_settings import FACTS, ProtectionSettings
+from sfumato.web.tables.table_sources import Releases
 
 MOST_BYTES = 20_000_000
 COUNT = "count"

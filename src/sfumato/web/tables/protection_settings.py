@@ -15,9 +15,8 @@ from sfumato.tables.plan.rules import GroupDisclosure
 from sfumato.tables.plan.sections import PERTURBATIONS, UNRULED, MethodChoice
 from sfumato.tables.plan.table_plan import ATTACKER, METHOD, PROTECTION, RULES, TABLE
 from sfumato.web import components
-from sfumato.web.forms import Form, Values
-from sfumato.web.plan_entry_list import EntryList
-from sfumato.web.tables.column_detection import (
+from sfumato.web.forms import EntryList, Form, Values
+from sfumato.web.tables.input_detection import (
     ColumnFacts,
     counts_somebody,
     facts_in,

@@ -11,11 +11,10 @@ from sfumato.delimited.records import delimited_text
 from sfumato.service.store.jobs import Kind
 from sfumato.tables.plan.table_plan import read_table_plan
 from sfumato.web import components
-from sfumato.web.approval_fields import sign_off_fields
+from sfumato.web.forms import approval_fields
 from sfumato.web.page_layout import Shell
-from sfumato.web.tab_sync import TabSync
-from sfumato.web.tables.crosstab import unfolded
-from sfumato.web.tables.earlier_releases import Releases
+from sfumato.web.projects.changes import TabSync
+from sfumato.web.tables.crosstabs import CountedTable, unfolded
 from sfumato.web.tables.input_detection import (
     AmbiguousNumbers,
     decimal_mark,
@@ -31,8 +30,7 @@ from sfumato.web.tables.input_detection import (
 from sfumato.web.tables.linked_tables import LinkedTables
 from sfumato.web.tables.protection_settings import FACTS, ProtectionSettings
 from sfumato.web.tables.table_result import AREA, TableResult
-from sfumato.web.tables.tabulated_rows import CountedTable
-from sfumato.web.tables.tabulation_form import CountedPersons, RowCounting
+from sfumato.web.tables.table_sources import CountedPersons, Releases, RowCounting
 
 EXAMPLE = """area,sex,count
 Total,Total,104
@@ -314,7 +312,7 @@ class TableArea:
         with components.card(words["sign_off"]):
             ui.label(words["sign_off_table_hint"]).classes("sf-soft sf-small")
             with ui.element("div").classes("sf-fields"):
-                sign_off_fields(words, self._about, note)
+                approval_fields(words, self._about, note)
 
     async def _run(self) -> None:
         about = {"release": self._about} if self._about else {}

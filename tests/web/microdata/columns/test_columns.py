@@ -6,8 +6,8 @@ import re
 import pytest
 from walking import button, choose, column, give_role, load_example, plan_now, send, step
 
-from sfumato.web.microdata.columns.column_figures import histogram
-from sfumato.web.microdata.columns.columns_table import ColumnsTable
+from sfumato.web.microdata.column_drawings import histogram
+from sfumato.web.microdata.columns_table import ColumnsTable
 from sfumato.web.projects.loaded_data import LoadedColumn, load
 from sfumato.web.projects.workspace import Workspace
 

@@ -2,7 +2,7 @@
 
 from sfumato.hierarchies.role_detection.role_reasons import OWN_NUMBER, UNDECIDED
 from sfumato.localization.messages import words_in
-from sfumato.web.microdata.columns.columns_table import role_says
+from sfumato.web.microdata.columns_table import role_says
 
 
 def test_what_is_withheld_until_somebody_decides_names_nobody() -> None:

@@ -5,9 +5,8 @@ import pytest
 from sfumato.errors import PlanError
 from sfumato.localization.messages import words_in
 from sfumato.microdata.plan.read import read_plan
-from sfumato.web.microdata.fixed_levels import fixed_levels, free_columns
-from sfumato.web.microdata.result import frontier
-from sfumato.web.microdata.result.alternatives_view import short_reason
+from sfumato.web.microdata.method_choice import fixed_levels, free_columns
+from sfumato.web.microdata.result.alternatives import HERE_SERIES, frontier_chart, frontier_legend, short_reason
 from sfumato.web.microdata.result.result_figures import Point
 
 PINNED = {
@@ -19,10 +18,10 @@ PINNED = {
 def test_the_release_at_hand_is_one_of_the_points(language) -> None:
     words = words_in(language)
     points = [Point({"age": 2}, 0.5, 0, best=True), Point({"age": 1}, 0.6, 3)]
-    drawn = frontier.chart(points, 100, words, Point({}, 0.2, 1))
-    here = drawn["series"][frontier.HERE_SERIES]
+    drawn = frontier_chart(points, 100, words, Point({}, 0.2, 1))
+    here = drawn["series"][HERE_SERIES]
     assert (here["name"], here["data"][0]["value"]) == (words["node_here"], [1.0, 20.0])
-    assert words["node_here"] in frontier.legend(words)
+    assert words["node_here"] in frontier_legend(words)
     assert words.percent(0.2) in here["data"][0]["name"]
 
 

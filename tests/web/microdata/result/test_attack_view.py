@@ -4,7 +4,7 @@ from contextlib import closing
 
 from sfumato.microdata.plan.read import read_plan
 from sfumato.pipelines.release import anonymize
-from sfumato.web.microdata.result.run_attack import attacked
+from sfumato.web.microdata.result.result_figures import attacked
 
 
 def test_the_files_of_the_plan_lie_beside_the_data(tmp_path) -> None:

@@ -11,7 +11,7 @@ from sfumato.microdata.column_transforms.transform_plan import PublishPlan
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.pipelines.release import anonymize
 from sfumato.web.microdata.result import result_figures
-from sfumato.web.microdata.result.published_pairs import published_pairs
+from sfumato.web.microdata.result.result_figures import published_pairs
 from sfumato.web.projects.loaded_data import class_sizes, load
 
 

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -10,17 +11,24 @@ from typing import Any
 from sfumato.dataclass import dataclass
 from sfumato.delimited.dialect import Dialect
 from sfumato.delimited.records import read_lines
-from sfumato.engines.duckdb.engine import Row
+from sfumato.engines.duckdb.engine import DuckDBEngine, Row
 from sfumato.localization.messages import Messages
 from sfumato.microdata.column_transforms.transform_plan import PublishPlan
+from sfumato.microdata.data_plan import DataPlan
 from sfumato.microdata.missing_codes import code_texts
+from sfumato.microdata.plan.read import read_plan
 from sfumato.microdata.recoding.recoding_file import read_recoding
+from sfumato.pipelines.attacks.attack import attack
+from sfumato.pipelines.attacks.saved_report import add_to_folder
+from sfumato.pipelines.release_folder import ProgressCallback
 from sfumato.pipelines.report_folder import read_dossier
 from sfumato.report.plots import Pair
 from sfumato.report.release.column_evidence import ReportData, before_alone
 from sfumato.report.release.columns import lost_shares
 from sfumato.schema.composite import read
 from sfumato.schema.dataclass_schema import record_of
+from sfumato.schema.files import load
+from sfumato.service.jobs.worker import pack
 
 MOST_POINTS = 3_000
 # Shown for a value changed by chance or by its neighbors: its original row is not recorded.
@@ -202,3 +210,32 @@ def _thinned(nodes: list[Point]) -> list[Point]:
         return nodes
     step = -(-len(nodes) // MOST_POINTS)
     return [point for place, point in enumerate(nodes) if point.best or place % step == 0]
+
+
+RowPair = tuple[Row, Row | None]
+
+
+def published_pairs(
+    path: Path, read: DataPlan, folder: Path, plan: dict[str, Any], limit: int
+) -> tuple[list[RowPair], bool]:
+    """Return the first rows of a file with their published values, and whether equal rows were divided."""
+    recoding = recoding_of(folder)
+    return published_rows(recoding, first_rows(path, read, limit), plan), "division" in recoding
+
+
+def first_rows(path: Path, read: DataPlan, limit: int) -> list[Row]:
+    """Return the first rows of a file."""
+    with closing(DuckDBEngine(path, read)) as engine:
+        return engine.first_rows(limit)
+
+
+Figures = dict[str, Any]
+
+
+def attacked(folder: Path, raw: Path, control: Path | None, tell: ProgressCallback | None = None) -> Figures:
+    """Attack the release in a folder, add the results to its reports, and return them."""
+    plan = read_plan(load(folder / "plan.yaml"), raw.parent)  # its files are next to the data
+    report = attack(folder, raw, control=control, plan=plan, progress=tell)
+    add_to_folder(folder, report)
+    pack(folder, folder.with_suffix(".zip"))
+    return report.to_dict()

@@ -1,25 +1,140 @@
-"""The result step: whether the release may be published, its guarantees and limits, and views of the result."""
+"""The result step: whether the release may be published, what its columns preserved, its rows, earlier runs."""
 
 import asyncio
 from collections.abc import Callable
 from copy import deepcopy
+from dataclasses import replace
+from html import escape
 from typing import Any
 
 from nicegui import ui
 
 from sfumato.errors import SfumatoError
+from sfumato.localization.messages import Messages
 from sfumato.report.html_page import folding
+from sfumato.report.plots import Pair, histogram, legend, meter, short_names
 from sfumato.report.release import sections
+from sfumato.report.release.columns import coded_columns
+from sfumato.report.release.measures import forcing_sentences
 from sfumato.service.http.problems import RefusedError
 from sfumato.service.store.jobs import Job
 from sfumato.web import components
 from sfumato.web.job_progress import follow, start_job
-from sfumato.web.microdata.area import Area
-from sfumato.web.microdata.result import result_figures, risk_view, runs_view, utility_view
-from sfumato.web.microdata.result.alternatives_view import OtherChoices
-from sfumato.web.microdata.result.attack_view import AttackView
-from sfumato.web.microdata.result.published_pairs import RowPair, published_pairs
+from sfumato.web.microdata.result import result_figures
+from sfumato.web.microdata.result.alternatives import OtherChoices
+from sfumato.web.microdata.result.result_figures import KeptColumn, RowPair, kept_columns, published_pairs, report_of
+from sfumato.web.microdata.result.risk_view import AttackView, show_risks
+from sfumato.web.page_layout import Area
 from sfumato.web.projects.workspace import Run, Workspace
+
+
+def compare_runs(workspace: Workspace) -> None:
+    """Build a table with a column for each run, a line for each metric and for what each column preserved."""
+    words, runs = workspace.words, [run for run in workspace.runs if (run.folder / "report.json").exists()]
+    reports = [report_of(run.folder) for run in runs]
+    promises = [", ".join(_short_model(entry, words) for entry in run.plan["privacy"]) for run in runs]
+    rows = [
+        (words["promises"], promises),
+        (words["method"].partition(" (")[0], [report["method"] for report in reports]),
+        (words["published"], [words.count(report["published_rows"]) for report in reports]),
+        (words["suppressed"], [words.count(report["suppressed_rows"]) for report in reports]),
+        (words["highest"], [words.percent(report["risk"]["after"]["highest"]) for report in reports]),
+        (words["risk.average"], [words.percent(report["risk"]["after"]["average"]) for report in reports]),
+        (words["loss"], [_mean_loss(words, report) for report in reports]),
+    ]
+    kept = [{column.name: column.share for column in kept_columns(report)} for report in reports]
+    for name in dict.fromkeys(name for shares in kept for name in shares):
+        shares = ["–" if (share := side.get(name)) is None else words.percent(share) for side in kept]
+        rows.append((words["kept_of"].format(column=name), shares))
+    with components.card(words["runs"]):
+        if len(runs) < 2:
+            ui.label(words["runs_hint"]).classes("sf-soft sf-small")
+        lines = [[(title, "") for title in (head, *figures)] for head, figures in rows]
+        components.table(["", *(f"#{run.number}" for run in runs)], lines)
+
+
+def _mean_loss(words: Messages, report: dict[str, Any]) -> str:
+    """Return the mean loss of a cell, on the common scale of all runs."""
+    mean = report.get("mean_loss")
+    return "–" if mean is None else words.percent(mean)
+
+
+def _short_model(entry: dict[str, object], words: Messages) -> str:
+    """Return a short text for a guarantee.
+
+    >>> from sfumato.localization.messages import words_in
+    >>> [_promise({"model": "l-diversity", "l": 2, "column": "illness"}, words_in(own)) for own in ("en", "de")]
+    ['l-diversity 2 (illness)', 'l-Diversität 2 (illness)']
+    """
+    number = next((entry[key] for key in ("k", "l", "t", "threshold") if key in entry), "")
+    column = f" ({entry['column']})" if "column" in entry else ""
+    model = words[f"model.{entry['model']}"].partition(":")[0]
+    return f"{model} {number}{column}".strip()
+
+
+def show_kept_columns(workspace: Workspace, report: dict[str, Any]) -> None:
+    """Build the card of columns, and why values had to be generalized."""
+    words = workspace.words
+    with components.card():
+        with ui.element("div").classes("sf-head"):
+            ui.html(f"<h3>{escape(words['kept'])}</h3>", sanitize=False).classes("sf-title")
+            ui.label(words["kept_hint"]).classes("sf-soft sf-small")
+            ui.html(legend(words), sanitize=False)
+        lines = "".join(kept_line(words, _shown(workspace, column)) for column in kept_columns(report))
+        ui.html(lines, sanitize=False).classes("w-full")
+    coded = "".join(coded_columns(words, report))
+    if coded:
+        with components.card(words["coded"]):
+            ui.html(coded, sanitize=False).classes("w-full sf-prose sf-table sf-wrapped").props('tabindex="0"')
+    why = list(forcing_sentences(words, report["risk"], report["levels"]))
+    if why:
+        with components.card(words["why"]):
+            for sentence in why:
+                ui.label(sentence)
+
+
+def _shown(workspace: Workspace, column: KeptColumn) -> KeptColumn:
+    """Return a column with its values formatted for display."""
+    loaded, words = workspace.loaded, workspace.words
+    if loaded is None:
+        return column
+    pairs = (replace(pair, name=loaded.shown(column.name, pair.name, words)) for pair in column.shares)
+    return replace(column, shares=tuple(pairs))
+
+
+def kept_line(words: Messages, column: KeptColumn) -> str:
+    """Return the line of a column; expanded, it shows a large chart of its distribution."""
+    key = "kept_one_value" if column.after == 1 else "kept_values"
+    values = words[key].format(before=words.count(column.before), after=words.count(column.after))
+    note = words["kept_lost"] if column.lost else values
+    bar = meter(words, column.share) if column.share is not None else ""
+    head = (
+        f'<div class="sf-kept"><b class="name">{escape(column.name)}</b>{pair_bars(column.shares)}<div>{bar}</div>'
+        f'<span class="sf-soft sf-small">{escape(note)}</span></div>'
+    )
+    if len(column.shares) < 2:
+        return head
+    about = f"{column.name}: {words['report.distributions']}"
+    drawn = histogram(words, short_names(column.shares), "", about)
+    return f"<details><summary>{head}</summary>{drawn}</details>"
+
+
+def pair_bars(pairs: tuple[Pair, ...], width: float = 132.0, height: float = 26.0) -> str:
+    """Draw a small chart of a distribution before and after: two paths of adjacent bars."""
+    top = max((share for pair in pairs for share in (pair.before, pair.after) if share), default=1.0)
+    step = width / max(len(pairs), 4)
+    paths = []
+    for kind, left in (("before", 0.0), ("after", 0.42)):
+        shown = "".join(
+            f"M{(place + left) * step:.4g} {height:g}v-{share / top * height:.4g}h{step * 0.38:.3g}"
+            f"v{share / top * height:.4g}z"
+            for place, pair in enumerate(pairs)
+            if (share := getattr(pair, kind))
+        )
+        paths.append(f'<path class="{kind}" d="{shown}"/>')
+    box = f'viewBox="0 0 {width:g} {height:g}" width="{width:g}" height="{height:g}"'
+    return f'<svg class="sf-pair" {box} aria-hidden="true">{"".join(paths)}</svg>'
+
 
 # Limits: rows searched, and row pairs and columns shown.
 MOST_ROWS, SHOWN_ROWS, SHOWN_COLUMNS = 2000, 15, 60
@@ -141,12 +256,12 @@ class ResultStep:
         """Return the views of a run, each built when it is displayed."""
         report = result_figures.report_of(run.folder)
         return {
-            "kept": lambda: utility_view.build(self.workspace, report),
-            "risk": lambda: risk_view.build(result_figures.dossier(run.folder, self.words), report),
+            "kept": lambda: show_kept_columns(self.workspace, report),
+            "risk": lambda: show_risks(result_figures.dossier(run.folder, self.words), report),
             "attacks": lambda: AttackView(self.workspace, run, lambda: self._answer(run)).build(),
             "choices": lambda: OtherChoices(self.area, run, self.start).build(),
             "rows": lambda: RowsView(self.workspace, run).build(),
-            "runs": lambda: runs_view.build(self.workspace),
+            "runs": lambda: compare_runs(self.workspace),
         }
 
     def _enter(self, build: Callable[[], Any]) -> None:

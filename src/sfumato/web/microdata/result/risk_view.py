@@ -1,8 +1,10 @@
-"""Views of the remaining risk: attackers, population, class sizes, attribute disclosure, special uniques."""
+"""The remaining risk: attackers, population, class sizes, disclosure, special uniques; and attacks on request."""
 
 import asyncio
-from collections.abc import Mapping
+import json
+from collections.abc import Callable, Mapping
 from html import escape
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,13 +17,19 @@ from sfumato.microdata.measures.population import LARGEST_POPULATION, uniqueness
 from sfumato.microdata.measures.risk import attacker
 from sfumato.microdata.models.equivalence_classes import Counts, Floats
 from sfumato.microdata.models.individual_risk import expected_risks
-from sfumato.report.checks import policy_section
+from sfumato.report.checks import HEAD, attack_words, beside, policy_section, verdict, why_words
 from sfumato.report.html_page import listing, table
 from sfumato.report.plots import Pair, bars, histogram, legend
 from sfumato.report.release.column_evidence import ReportData
 from sfumato.report.release.findings import unique_rows
 from sfumato.report.release.measures import disclosure, origins
+from sfumato.service.http.problems import RefusedError
+from sfumato.service.workers.messages import CancelledWorkError, CrashedError
 from sfumato.web import components
+from sfumato.web.job_progress import watched
+from sfumato.web.microdata.result.result_figures import Figures, attacked
+from sfumato.web.projects.loaded_data import KINDS
+from sfumato.web.projects.workspace import Run, Workspace
 
 ESTIMATORS = ("dankar", "pitman", "zayatz", "snb")
 Sizes = Mapping[int, int]
@@ -62,14 +70,14 @@ def distribution_of(risk: Mapping[str, Any]) -> Distribution:
     return Distribution(classes, told or {size: size * count for size, count in classes.items()})
 
 
-def attacks(spread: Distribution, population: int | None) -> dict[str, AttackerSummary]:
+def attacker_risks(spread: Distribution, population: int | None) -> dict[str, AttackerSummary]:
     """Return the risk of the three attacker models by name; without a population, these rows count as the whole of it.
 
     >>> alike = distribution_of({"sizes": {"1": 1, "3": 1}})
     >>> found = attacks(alike, None)
     >>> found["prosecutor"] == found["journalist"] == AttackerSummary(1.0, 0.5, 2.0)
     True
-    >>> attacks(alike, 400)["journalist"].highest < 0.1
+    >>> attacker_risks(alike, 400)["journalist"].highest < 0.1
     True
     """
     sizes, rows = (np.array([*part], np.int64) for part in (spread.rows, spread.rows.values()))
@@ -97,7 +105,7 @@ def _attack(rows: Counts, risks: Floats) -> AttackerSummary:
     return AttackerSummary(figures.highest, figures.average, figures.average * int(rows.sum()))
 
 
-def build(dossier: ReportData, report: dict[str, Any]) -> None:
+def show_risks(dossier: ReportData, report: dict[str, Any]) -> None:
     """Build all views, one below the other."""
     words = dossier.words
     _attackers(words, report)
@@ -127,7 +135,7 @@ def _attackers(words: Messages, report: dict[str, Any]) -> None:
         async def change(event: events.ValueChangeEventArguments[Any]) -> None:
             population = int(event.value) if event.value and event.value >= rows else None
             # The first call loads compiled loops; other visitors should not wait for it.
-            await asyncio.to_thread(attacks, sides["after"], population)
+            await asyncio.to_thread(attacker_risks, sides["after"], population)
             show(population)
 
         field.on_value_change(change)
@@ -135,7 +143,7 @@ def _attackers(words: Messages, report: dict[str, Any]) -> None:
 
 
 def _attacker_cards(words: Messages, sides: Mapping[str, Distribution], population: int | None) -> None:
-    before, after = (attacks(sides[side], population) for side in ("before", "after"))
+    before, after = (attacker_risks(sides[side], population) for side in ("before", "after"))
     with ui.element("div").classes("sf-thirds"):
         for name in ("prosecutor", "journalist", "marketer"):
             _attacker_card(words, name, before[name], after[name])
@@ -234,3 +242,85 @@ def _origins(words: Messages, report: dict[str, Any]) -> None:
     if parts:
         with components.card():
             ui.html(parts, sanitize=False).classes("w-full sf-prose")
+
+
+RESULT = "attack.json"
+
+
+class AttackView:
+    """The attacks on one release; the results are stored with it and appear in its reports and verdict.
+
+    Attributes:
+        attacked: Called after each attack.
+    """
+
+    def __init__(self, workspace: Workspace, run: Run, attacked: Callable[[], None]) -> None:
+        self.workspace, self.words, self.run = workspace, workspace.words, run
+        self._told = attacked
+        self._control: Path | None = None
+
+    def build(self) -> None:
+        """Show the results, or the button to run the attacks."""
+        words = self.words
+        with components.card(words["attack.title"]):
+            ui.label(words["attack.evidence"]).classes("sf-soft sf-small")
+            self._room = ui.column().classes("w-full gap-3").props('role="status" aria-live="polite"')
+            with ui.expansion(words["attack.control_file"]).classes("w-full"):
+                ui.label(words["attack.control_says"]).classes("sf-soft sf-small")
+                most = self.workspace.pool.settings.upload_bytes
+                components.upload(words["attack.control_upload"], self._uploaded, most, words, KINDS)
+            self._button = components.button(words["attack.run"], self._attack).props("outline")
+            self._button.classes("self-start")
+        kept = self.run.folder / RESULT
+        if kept.exists():
+            self._show(json.loads(kept.read_text(encoding="utf-8")))
+
+    async def _uploaded(self, event: events.UploadEventArguments) -> None:
+        self._control = self.workspace.place(f"control-{event.file.name}")
+        await event.file.save(self._control)
+        ui.notify(self.words["attack.control_taken"].format(name=event.file.name))
+
+    async def _attack(self) -> None:
+        """Run all attacks in a separate process."""
+        self.workspace.touch()
+        loaded = self.workspace.loaded
+        assert loaded is not None
+        self._button.disable()
+        self._room.clear()
+        try:
+            with self._room:
+                says = self.words["attack.running"]
+                asked = (self.run.folder, loaded.path, self._control)
+                figures = await watched(self.workspace, says, attacked, *asked, reruns=True)
+        except CancelledWorkError:
+            return
+        except (SfumatoError, RefusedError, CrashedError) as error:
+            self._room.clear()
+            with self._room:
+                components.notice(components.error_text(error, self.words), good=False)
+            return
+        finally:
+            self._button.enable()
+        self._show(figures)
+        self._told()
+
+    def _show(self, figures: Figures) -> None:
+        words = self.words
+        self._room.clear()
+        with self._room:
+            good = False if figures["found"] else None if beside(figures) else True
+            components.notice(verdict(figures, words), good=good)
+            heads = [(words[f"attack.{name}"], words[f"tip.attack.{name}"]) for name in HEAD]
+            table = components.helped_table(heads, [_line(one, self.words) for one in figures["attacks"]])
+            table.classes("sf-wrapped")
+            for absence in figures["not_run"]:
+                label = f"{words['attack.not_run']} {why_words(absence, words)}"
+                ui.label(label).classes("sf-soft sf-small")
+            for remark in figures["remarks"]:
+                components.notice(words.text(remark), good=None)
+
+
+def _line(attack: Figures, words: Any) -> list[tuple[str, str]]:
+    """Return the row of an attack; a successful one is highlighted."""
+    mark = "masked" if attack["evidence"] and attack["counted"] else ""
+    return [(cell, mark) for cell in attack_words(attack, words)]

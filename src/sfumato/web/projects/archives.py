@@ -1,23 +1,74 @@
-"""Projects between visits: one encrypted file each, which only the key of the browser opens.
-
-A file is a sequence of chunks, each encrypted and authenticated (AES-256-GCM) with its index as the nonce and whether
-it is the last one as associated data, so that chunks cannot be changed, exchanged, repeated or omitted. The content is
-a ZIP archive of the project's folder with its metadata in `project.json`.
-"""
+"""Projects as archives with their runs: encrypted between visits, unpacked within limits if they come from anyone."""
 
 import json
 import os
+import shutil
 import time
 import zipfile
-from collections.abc import Iterator, Mapping
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import IO, Any
+from typing import IO, Any, TypedDict
 from uuid import uuid4
 
+from sfumato.dataclass import dataclass
 from sfumato.service.jobs.retention import Deadlines, bounded
-from sfumato.web.projects.archive_extraction import UNREADABLE, ExtractionLimits, NoRoomError, extract
+from sfumato.service.settings import JobSettings
+
+MOST_FILES = 1_000
+BLOCK_BYTES = 1 << 20
+# Errors of damaged, password-protected and other archives.
+UNREADABLE = (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError)
+
+
+class NoRoomError(Exception):
+    """The content of an archive exceeds the limits."""
+
+
+@dataclass
+class ExtractionLimits:
+    """The remaining limits: bytes of all files and of each, and the number of files."""
+
+    all_bytes: int
+    file_bytes: int
+    files: int = MOST_FILES
+
+    def take(self, entry: zipfile.ZipInfo) -> None:
+        """Subtract the declared size of a file; no more than that is unpacked of it.
+
+        Raises:
+            NoRoomError: The size exceeds the limits.
+
+        >>> room, entry = ExtractionLimits(10, 8), zipfile.ZipInfo("rows.csv")
+        >>> entry.file_size = 6
+        >>> room.take(entry), room.all_bytes, room.files
+        (None, 4, 999)
+        """
+        self.all_bytes, self.files = self.all_bytes - entry.file_size, self.files - 1
+        if entry.file_size > self.file_bytes or min(self.all_bytes, self.files) < 0:
+            raise NoRoomError
+
+
+def room_in(folder: Path, settings: JobSettings) -> ExtractionLimits:
+    """Return the limits for a submitted project: each file as large as a single upload, without filling the disk."""
+    free = shutil.disk_usage(folder).free - settings.free_bytes
+    return ExtractionLimits(min(settings.user_bytes, max(free, 0)), settings.upload_bytes)
+
+
+def extract(archive: zipfile.ZipFile, name: str, target: Path, room: ExtractionLimits | None) -> None:
+    """Write a file of an archive, within the remaining limits if there are any.
+
+    Raises:
+        NoRoomError: The file is larger.
+    """
+    entry = archive.getinfo(name)
+    if room is not None:
+        room.take(entry)
+    with archive.open(entry) as source, target.open("wb") as sink:
+        shutil.copyfileobj(source, sink, BLOCK_BYTES)
+
 
 FOLDER = "projects"
 ENDING = ".sealed"
@@ -158,3 +209,68 @@ def _decrypted(cipher: Any, stream: IO[bytes]) -> Iterator[bytes]:
         if not following:
             return
         chunk, place = following, place + 1
+
+
+RUNS = "runs"
+RESULT = "result"
+REPORT = "report.json"
+
+
+class RunRecord(TypedDict):
+    """The record of a run in addition to its files: its number and its plan."""
+
+    number: int
+    plan: dict[str, Any]
+
+
+def run_archives(places: Mapping[int, Path]) -> dict[str, Path]:
+    """Return the archives of runs, by their names in the archive of the project.
+
+    Args:
+        places: The result folder of each run by its number; its archive is next to it.
+    """
+    found = {_run_archive(number): place / f"{RESULT}.zip" for number, place in places.items()}
+    return {name: path for name, path in found.items() if path.exists()}
+
+
+def unpacked_runs(
+    folder: Path, records: Sequence[Any], room: ExtractionLimits | None = None
+) -> Iterator[tuple[int, dict[str, Any], Path]]:
+    """Yield the runs whose archives are in the folder of a project: number, plan, and result folder.
+
+    An archive that is no result is skipped, because a project is more than its runs.
+
+    Args:
+        room: Limits for unpacking, if the archive may come from anyone.
+
+    Raises:
+        NoRoomError: A run is too large.
+    """
+    for record in records:
+        number, plan = (record.get("number"), record.get("plan")) if isinstance(record, dict) else (None, None)
+        if not isinstance(number, int) or not isinstance(plan, dict) or not (folder / _run_archive(number)).exists():
+            continue
+        place = folder / RUNS / str(number)
+        place.mkdir(parents=True, exist_ok=True)
+        archive = (folder / _run_archive(number)).replace(place / f"{RESULT}.zip")
+        if _unpack_run(archive, place / RESULT, room):
+            yield number, plan, place / RESULT
+
+
+def _run_archive(number: int) -> str:
+    return f"run-{number}.zip"
+
+
+def _unpack_run(archive: Path, target: Path, room: ExtractionLimits | None) -> bool:
+    """Extract the files of a result into a folder; return whether it is a result."""
+    try:
+        with zipfile.ZipFile(archive) as opened:
+            names = [entry.filename for entry in opened.infolist() if not entry.is_dir()]
+            if any(name.startswith("/") or ".." in Path(name).parts for name in names):
+                return False
+            for name in names:
+                (target / name).parent.mkdir(parents=True, exist_ok=True)
+                extract(opened, name, target / name, room)
+        return isinstance(json.loads((target / REPORT).read_text(encoding="utf-8")), dict)
+    except (*UNREADABLE, OSError, ValueError):
+        return False

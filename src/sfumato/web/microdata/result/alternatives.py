@@ -1,9 +1,10 @@
 """Alternatives: combinations of levels as frontier and lattice, viewed and released; comparison of methods."""
 
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from copy import deepcopy
 from html import escape
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -16,14 +17,151 @@ from sfumato.report.plots import meter
 from sfumato.service.store.jobs import Job
 from sfumato.web import components
 from sfumato.web.job_progress import run_job
-from sfumato.web.microdata import fixed_levels
-from sfumato.web.microdata.area import Area
-from sfumato.web.microdata.columns.column_figures import example
-from sfumato.web.microdata.method_choice import shared_options
-from sfumato.web.microdata.result import frontier, lattice, result_figures
+from sfumato.web.microdata.column_drawings import example_labels
+from sfumato.web.microdata.method_choice import fixed_levels, free_columns, shared_options, show_fixed_levels
+from sfumato.web.microdata.result import result_figures
 from sfumato.web.microdata.result.result_figures import Point
+from sfumato.web.page_layout import Area
 from sfumato.web.projects.loaded_data import hierarchy_of
 from sfumato.web.projects.workspace import Run
+
+# Colors that are legible on light and on dark background.
+SOFT = {"color": "#8b929e"}
+OTHER, BEST, HERE = "#9aa5bd", "#c98a3c", "#3f9d6d"
+# Index of the series of the current release.
+HERE_SERIES = 2
+AXIS = {
+    "nameLocation": "middle",
+    "nameTextStyle": SOFT,
+    "axisLabel": SOFT,
+    "splitLine": {"lineStyle": {"color": "rgba(128, 128, 128, 0.25)"}},
+}
+# Points up to this proportion of suppressed rows are shown at first; zooming shows the rest.
+USEFUL_SHARE = 0.1
+
+
+def point_text(point: Point, rows: int, words: Messages) -> str:
+    """Describe a point: suppressed rows, loss, and levels."""
+    levels = ", ".join(f"{name} {level}" for name, level in point.levels.items())
+    lost = words.percent(point.suppressed_rows / max(rows, 1))
+    return words["point"].format(lost=lost, loss=words.percent(point.loss), levels=levels or words["node_here"])
+
+
+def frontier_chart(points: list[Point], rows: int, words: Messages, here: Point | None = None) -> dict[str, Any]:
+    """Return the chart of loss against suppressed rows, with the Pareto front and the current release."""
+
+    def series(chosen: list[Point], name: str, color: str, size: int) -> dict[str, Any]:
+        data = [
+            {
+                "value": [round(100 * point.suppressed_rows / max(rows, 1), 3), round(100 * point.loss, 3)],
+                "name": point_text(point, rows, words),
+            }
+            for point in chosen
+        ]
+        return {"type": "scatter", "name": name, "data": data, "symbolSize": size, "itemStyle": {"color": color}}
+
+    # The browser formats the numbers on axes in the language of the page.
+    written = f"(value) => Number(value).toLocaleString('{words.language}')"
+    axis = AXIS | {"axisLabel": {**SOFT, ":formatter": written}}
+    zoom = {
+        ":labelFormatter": written,
+        "xAxisIndex": 0,
+        "startValue": 0,
+        "endValue": 100 * USEFUL_SHARE,
+        "filterMode": "none",
+    }
+    return {
+        "tooltip": {"trigger": "item", "formatter": "{b}", "confine": True, "extraCssText": "white-space: normal"},
+        "grid": {"left": 60, "right": 20, "top": 20, "bottom": 80},
+        "dataZoom": [{"type": "slider", "bottom": 8, "height": 18} | zoom, {"type": "inside"} | zoom],
+        "xAxis": {"name": words["node_axis_x"] + " (%)", "nameGap": 26, "min": 0} | axis,
+        "yAxis": {"name": words["node_axis_y"] + " (%)", "nameGap": 42, "scale": True} | axis,
+        "series": [
+            series([point for point in points if not point.best], words["node_other"], OTHER, 5),
+            series([point for point in points if point.best], words["node_best"], BEST, 11),
+            {**series([here] if here else [], words["node_here"], HERE, 15), "symbol": "diamond"},
+        ],
+    }
+
+
+def frontier_legend(words: Messages) -> str:
+    """Return the legend, next to the chart, because inside a narrow chart it would cover points."""
+    marks = ((OTHER, words["node_other"]), (BEST, words["node_best"]), (HERE, words["node_here"]))
+    return "".join(f'<i style="background: {color}"></i>{escape(says)} ' for color, says in marks)
+
+
+WIDTH, LAYER, RADIUS, MARGIN = 720, 44, 7, 26
+# Limits: nodes shown per layer, those with the least loss; nodes up to which lines are drawn.
+MOST_IN_LAYER, MOST_LINED = 16, 160
+
+
+def shown_nodes(points: Sequence[Point]) -> list[list[int]]:
+    """Return the indices of the points in each layer, from fine to coarse; of many those with the least loss.
+
+    >>> shown_nodes([Point({"a": 0, "b": 1}, 1.0, 0), Point({"a": 0, "b": 0}, 0.5, 3), Point({"a": 1, "b": 0}, 0.7, 0)])
+    [[1], [2, 0]]
+    """
+    layers: dict[int, list[int]] = {}
+    for place, point in enumerate(points):
+        layers.setdefault(sum(point.levels.values()), []).append(place)
+    least = [sorted(layers[height], key=lambda place: points[place].loss) for height in sorted(layers)]
+    return [layer[:MOST_IN_LAYER] for layer in least]
+
+
+def lattice_svg(points: Sequence[Point], texts: Sequence[str], budget: int, levels: dict[str, int], about: str) -> str:
+    """Draw the lattice as SVG.
+
+    Args:
+        texts: The tooltip of each point.
+        budget: The maximum number of suppressed rows: nodes that need no more satisfy the models.
+        levels: The released levels.
+    """
+    layers = shown_nodes(points)
+    spots = _spots(layers)
+    lines = _lattice_lines(points, layers, spots) if len(spots) <= MOST_LINED else ""
+    circles = "".join(
+        _circle(points[place], texts[place], place, spots[place], points[place].suppressed_rows <= budget, levels)
+        for layer in layers
+        for place in layer
+    )
+    height = LAYER * len(layers) + MARGIN
+    box = f'viewBox="0 0 {WIDTH} {height}" role="group" aria-label="{escape(about)}"'
+    return f'<svg class="sf-lattice" {box}>{lines}{circles}</svg>'
+
+
+def _spots(layers: list[list[int]]) -> dict[int, tuple[float, float]]:
+    """Return the position of each circle: coarse nodes at the top, each layer centered."""
+    spots: dict[int, tuple[float, float]] = {}
+    for depth, layer in enumerate(layers):
+        step = min((WIDTH - 2 * MARGIN) / max(len(layer), 1), 60.0)
+        left = WIDTH / 2 - step * (len(layer) - 1) / 2
+        for at, place in enumerate(layer):
+            spots[place] = (left + at * step, MARGIN + LAYER * (len(layers) - 1 - depth))
+    return spots
+
+
+def _lattice_lines(points: Sequence[Point], layers: list[list[int]], spots: dict[int, tuple[float, float]]) -> str:
+    """Draw a line between nodes that differ by one level in one column."""
+    parts = []
+    for finer, coarser in pairwise(layers):
+        for low in finer:
+            for high in coarser:
+                steps = [points[high].levels[name] - level for name, level in points[low].levels.items()]
+                if min(steps) == 0 and max(steps) == 1:
+                    (x1, y1), (x2, y2) = spots[low], spots[high]
+                    parts.append(f"M{x1:.0f} {y1:.0f}L{x2:.0f} {y2:.0f}")
+    return f'<path class="line" d="{"".join(parts)}"/>'
+
+
+def _circle(point: Point, text: str, place: int, spot: tuple[float, float], holds: bool, levels: dict[str, int]) -> str:
+    kind = " ".join(["holds" if holds else "fails", *(["best"] if point.best else [])])
+    now = " now" if levels and point.levels == levels else ""
+    reach = 0 if point.best or now else -1
+    return (
+        f'<circle class="{kind}{now}" cx="{spot[0]:.1f}" cy="{spot[1]:.1f}" r="{RADIUS}" tabindex="{reach}" '
+        f'role="button" data-node="{place}" aria-label="{escape(text)}" data-help="{escape(text)}"/>'
+    )
+
 
 PLACE_IN_PLAN, SENTENCE_END = re.compile(r"^[a-z_]+(?:\[\d+\])?(?:\.[^:]+)?: "), re.compile(r"(?<=[.?]) (?=[A-ZÄÖÜ])")
 LEVELED = ("optimal", "samarati", "greedy", "exhaustive", "auto")
@@ -57,12 +195,12 @@ class OtherChoices:
             components.button(words["compare_methods"], self._compare).props("outline").classes("self-start")
 
     def _chosen_before(self) -> None:
-        run = fixed_levels.fixed_levels(self.workspace.plan) == fixed_levels.fixed_levels(self.run.plan)
-        fixed_levels.build(self.area, "chosen_run" if run else "chosen")
+        run = fixed_levels(self.workspace.plan) == fixed_levels(self.run.plan)
+        show_fixed_levels(self.area, "chosen_run" if run else "chosen")
 
     async def _explore(self) -> None:
         """Evaluate every node in a separate job."""
-        plan = {**self.workspace.plan, "columns": fixed_levels.free_columns(self.workspace.plan)}
+        plan = {**self.workspace.plan, "columns": free_columns(self.workspace.plan)}
         plan["method"] = shared_options(self.workspace.plan["method"], "exhaustive") | MEAN_LOSS
         await run_job(self.workspace, "anonymize", plan, self.workspace.files(), self._levels_room, self._explored)
 
@@ -90,7 +228,7 @@ class OtherChoices:
         self._draw("frontier")
 
     def _text(self, point: Point) -> str:
-        return frontier.text_of(point, self._rows(), self.words)
+        return point_text(point, self._rows(), self.words)
 
     def _rows(self) -> int:
         return self.workspace.loaded.rows if self.workspace.loaded else 0
@@ -102,15 +240,15 @@ class OtherChoices:
             if view == "frontier":
                 ui.label(words["tradeoff_hint"]).classes("sf-soft sf-small")
                 here = result_figures.here(self.run.folder)
-                ui.html(frontier.legend(words), sanitize=False).classes("legend")
-                chart = ui.echart(frontier.chart(self._points, self._rows(), words, here), on_point_click=self._clicked)
+                ui.html(frontier_legend(words), sanitize=False).classes("legend")
+                chart = ui.echart(frontier_chart(self._points, self._rows(), words, here), on_point_click=self._clicked)
                 chart.classes("w-full h-80").props(f'aria-label="{words["tradeoff"]}" role="img"')
             else:
                 texts = [self._text(point) for point in self._points]
                 levels = result_figures.report_of(self.run.folder)["levels"]
                 released = [words["lattice_released"]] if any(one.levels == levels for one in self._points) else []
                 ui.label(" ".join([words["lattice_hint"], *released])).classes("sf-soft sf-small")
-                shown = lattice.drawn(self._points, texts, self._budget(), levels, words["lattice"])
+                shown = lattice_svg(self._points, texts, self._budget(), levels, words["lattice"])
                 ui.html(shown, sanitize=False).classes("w-full sf-plot").props('tabindex="0"')
 
     def _budget(self) -> int:
@@ -119,7 +257,7 @@ class OtherChoices:
         return int(share * self._rows()) if isinstance(share, int | float) else int(share["rows"])
 
     def _clicked(self, event: Any) -> None:
-        if event.series_index < frontier.HERE_SERIES:  # the current release is displayed already
+        if event.series_index < HERE_SERIES:  # the current release is displayed already
             kind = [point for point in self._points if point.best == (event.series_index == 1)]
             self._look(kind[event.data_index])
 
@@ -154,7 +292,7 @@ class OtherChoices:
             ladder, _ = hierarchy_of(column, plan, self.workspace.place("x").parent)
         except (SfumatoError, KeyError):
             return name, str(level), ""
-        shown = (self.workspace.loaded.shown(name, text, self.words) for text in example(column, ladder, level))
+        shown = (self.workspace.loaded.shown(name, text, self.words) for text in example_labels(column, ladder, level))
         return name, f"{level} / {ladder.height - 1}", " → ".join(shown)
 
     async def _release(self, point: Point) -> None:
@@ -171,7 +309,7 @@ class OtherChoices:
 
     async def _compare(self) -> None:
         """Run the usual methods for the same goal, without fixed levels, in a separate job."""
-        plan = {**self.workspace.plan, "columns": fixed_levels.free_columns(self.workspace.plan)}
+        plan = {**self.workspace.plan, "columns": free_columns(self.workspace.plan)}
         files = self.workspace.files()
         await run_job(self.workspace, "compare", plan, files, self._methods_room, self._compared)
 

@@ -8,8 +8,8 @@ from sfumato.hierarchies.role_detection.role_reasons import UNDECIDED
 from sfumato.localization.messages import Messages
 from sfumato.microdata.plan.model import ROLES
 from sfumato.web.components import help_of
-from sfumato.web.microdata.columns import column_figures
-from sfumato.web.microdata.columns.publish_choice import ITSELF, said
+from sfumato.web.microdata.column_drawings import column_chart, level_labels
+from sfumato.web.microdata.transform_choice import ITSELF, said
 from sfumato.web.projects.loaded_data import LoadedColumn, hierarchy_of
 from sfumato.web.projects.workspace import Workspace
 
@@ -115,7 +115,7 @@ class ColumnsTable:
         kind = plan.get("type", "text")
         key = (column.name, repr((kind, plan.get("missing"))))
         if key not in self._drawings:
-            self._drawings[key] = column_figures.drawn(column, kind)
+            self._drawings[key] = column_chart(column, kind)
         return self._drawings[key]
 
     def _drawn(self, column: LoadedColumn, plan: dict[str, Any]) -> str:
@@ -127,7 +127,7 @@ class ColumnsTable:
             return f'<span class="why">{escape(self.words["invalid"])}</span>'
         loaded = self.workspace.loaded
         assert loaded is not None
-        return column_figures.levels(column, ladder, lambda label: loaded.shown(column.name, label, self.words))
+        return level_labels(column, ladder, lambda label: loaded.shown(column.name, label, self.words))
 
 
 def role_says(words: Messages, plan: dict[str, Any], reason: str = "") -> str:

@@ -1,4 +1,4 @@
-"""Small charts of a column: histogram, bars of categories, and one value at each level of the hierarchy."""
+"""Drawings of a column: histogram, bars, one value at each level of its hierarchy, the hierarchy as a tree."""
 
 from collections.abc import Callable, Sequence
 from html import escape
@@ -7,6 +7,7 @@ import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.hierarchies.hierarchy import Hierarchy
+from sfumato.localization.messages import Messages
 from sfumato.web.projects.loaded_data import LoadedColumn
 
 BINS, BARS, MOST_RUNGS = 12, 8, 4
@@ -46,7 +47,7 @@ def histogram(
     return Histogram(low, high, tuple(int(count) for count in rows), whole)
 
 
-def drawn(column: LoadedColumn, kind: str) -> str:
+def column_chart(column: LoadedColumn, kind: str) -> str:
     """Draw a column as a small bar chart; empty if it has too many different values."""
     shape = histogram(column) if kind in NUMERIC else None
     if shape is not None:
@@ -73,7 +74,7 @@ def bars(rows: Sequence[int], width: float = 84.0, height: float = 20.0) -> str:
     return f'<svg {box} aria-hidden="true"><path d="{shown}"/></svg>'
 
 
-def levels(column: LoadedColumn, ladder: Hierarchy, show: Callable[[str], str] = str) -> str:
+def level_labels(column: LoadedColumn, ladder: Hierarchy, show: Callable[[str], str] = str) -> str:
     """Show the most frequent value of a column with its label at each level; of many levels the first and last."""
     place = _most_frequent(column, ladder)
     if place is None:
@@ -84,7 +85,7 @@ def levels(column: LoadedColumn, ladder: Hierarchy, show: Callable[[str], str] =
     return '<div class="sf-rungs">' + "›".join(f"<u>{escape(show(label))}</u>" for label in shown) + "</div>"
 
 
-def example(column: LoadedColumn, ladder: Hierarchy, level: int) -> tuple[str, ...]:
+def example_labels(column: LoadedColumn, ladder: Hierarchy, level: int) -> tuple[str, ...]:
     """Return the most frequent value of a column, and its label at a level."""
     place = _most_frequent(column, ladder)
     return () if place is None else (_label(ladder, 0, place), _label(ladder, level, place))
@@ -97,3 +98,58 @@ def _most_frequent(column: LoadedColumn, ladder: Hierarchy) -> int | None:
 
 def _label(ladder: Hierarchy, level: int, place: int) -> str:
     return ladder.labels[level][ladder.codes[level][place]] or ""
+
+
+MOST_GROUPS, MOST_CHILDREN = 7, 4
+Line = tuple[int, str, int]
+
+
+def hierarchy_lines(ladder: Hierarchy, column: LoadedColumn) -> list[Line]:
+    """Return depth, label and rows of each line, from the coarsest labels down."""
+    counts = np.array([column.counts.get(value or "", 0) for value in ladder.values], np.int64)
+    top = max(ladder.height - 2, 0)
+    rows = _rows(ladder, top, counts)
+    groups = [code for code in range(len(rows)) if rows[code]]
+    order = groups[:MOST_GROUPS]
+    if not order:
+        return []
+    opened = max(order, key=lambda code: rows[code])
+    entries: list[Line] = []
+    for code in order:
+        entries.append((0, ladder.labels[top][code] or "", int(rows[code])))
+        if code == opened:
+            entries += _below(ladder, counts, top, code, 1)
+    return entries + ([(0, "…", 0)] if len(groups) > MOST_GROUPS else [])
+
+
+def _rows(ladder: Hierarchy, level: int, counts: np.ndarray) -> np.ndarray:
+    return np.bincount(ladder.codes[level], weights=counts, minlength=len(ladder.labels[level])).astype(np.int64)
+
+
+def _below(ladder: Hierarchy, counts: np.ndarray, level: int, code: int, depth: int) -> list[Line]:
+    """Return the labels of the next level within a label; the largest of them are expanded in turn."""
+    if level == 0:
+        return []
+    inside = ladder.codes[level] == code
+    finer = level - 1
+    rows = _rows(ladder, finer, np.where(inside, counts, 0))
+    children = [child for child in np.unique(ladder.codes[finer][inside]).tolist() if rows[child]]
+    if len(children) == 1 and ladder.labels[finer][children[0]] == ladder.labels[level][code]:
+        return _below(ladder, counts, finer, children[0], depth)
+    opened = max(children, key=lambda child: rows[child], default=None)
+    entries: list[Line] = []
+    for child in children[:MOST_CHILDREN]:
+        entries.append((depth, ladder.labels[finer][child] or "", int(rows[child])))
+        if child == opened:
+            entries += _below(ladder, counts, finer, child, depth + 1)
+    return entries + ([(depth, "…", 0)] if len(children) > MOST_CHILDREN else [])
+
+
+def hierarchy_html(shown: list[Line], words: Messages) -> str:
+    """Return the lines as an HTML list."""
+    entries = "".join(
+        f'<li style="padding-left:{depth * 1.1:.1f}rem"><span>{escape(label) or "–"}</span>'
+        f"<span>{words.count(rows) if rows else ''}</span></li>"
+        for depth, label, rows in shown
+    )
+    return f'<ul class="sf-tree">{entries}</ul>'

@@ -8,9 +8,9 @@ from nicegui import events, ui
 
 from sfumato.microdata.plan.model import ROLES
 from sfumato.web import components
-from sfumato.web.microdata.area import Area
-from sfumato.web.microdata.columns.column_panel import ColumnPanel
-from sfumato.web.microdata.columns.columns_table import ColumnsTable, short_role
+from sfumato.web.microdata.column_panel import ColumnPanel
+from sfumato.web.microdata.columns_table import ColumnsTable, short_role
+from sfumato.web.page_layout import Area
 
 OF_LADDERS = ("hierarchy", "min_level", "max_level", "weight", "importance", "protect")
 

@@ -7,17 +7,17 @@ from typing import Any
 
 from nicegui import background_tasks, events, ui
 
+from sfumato.attributes.anonymize import Anonymized
 from sfumato.attributes.operations.operation import ValueRefusedError, is_implemented, type_named
-from sfumato.errors import SfumatoError
+from sfumato.errors import DataError, SfumatoError
 from sfumato.localization.messages import Messages
-from sfumato.pipelines.attributes import read_attribute_records
+from sfumato.pipelines.attributes import anonymize_attributes, read_attribute_records
 from sfumato.service.http.problems import RefusedError
 from sfumato.service.workers.messages import CrashedError
 from sfumato.web import components
-from sfumato.web.attributes.anonymized_records import MOST_RECORDS, Records, anonymized
 from sfumato.web.forms import is_number
 from sfumato.web.page_layout import Shell
-from sfumato.web.tab_sync import TabSync
+from sfumato.web.projects.changes import TabSync
 
 RECORDS = [
     {"name": "Ada", "pay": 18000, "born": "1985-03-02"},
@@ -32,7 +32,8 @@ CONFIGURATION = {
 }
 OPERATIONS = ("Masking", "Generalization", "Randomization")
 TYPES = ("String", "Numeric", "Integer", "Double", "Date", "DateTime", "Boolean", "Address")
-MOST_BYTES, SHOWN_RECORDS = 20_000_000, 6
+Records = list[dict[str, Any]]
+MOST_BYTES, MOST_RECORDS, SHOWN_RECORDS = 20_000_000, 10_000, 6
 AREA = "attributes"
 ISO_DATE = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
 ISO_TIME = re.compile(ISO_DATE.pattern + r"[T ]\d\d:\d\d:\d\d.*", re.ASCII)
@@ -177,12 +178,18 @@ class AttributeArea:
         self._question = question = self._question + 1
         records, configuration = entered
         try:
-            answer = await self.workspace.aside(anonymized, records, configuration)
+            answer = await self._anonymized(records, configuration)
         except (SfumatoError, RefusedError, CrashedError, ValueError) as error:
             self._fill_preview([], refusal_text(error, self.words))
             return
         if question == self._question:  # no newer preview was requested
-            self._fill_preview(list(zip(records, answer["data"], strict=False))[:SHOWN_RECORDS], "")
+            self._fill_preview(list(zip(records, answer.data, strict=False))[:SHOWN_RECORDS], "")
+
+    async def _anonymized(self, records: Records, configuration: dict[str, Any]) -> Anonymized:
+        """Return the response to records, made in a worker process."""
+        if len(records) > MOST_RECORDS:
+            raise DataError("records.too_many", count=MOST_RECORDS)
+        return await self.workspace.aside(anonymize_attributes, records, configuration)
 
     def _fill_preview(self, pairs: list[tuple[dict[str, Any], dict[str, Any]]], why: str) -> None:
         self._preview.clear()
@@ -208,18 +215,19 @@ class AttributeArea:
             components.alarm(self.words["not_json"])
             return
         try:
-            answer = await self.workspace.aside(anonymized, *entered)
+            answer = await self._anonymized(*entered)
         except (SfumatoError, RefusedError) as error:
             components.alarm(refusal_text(error, self.words))
             return
         except (ValueError, CrashedError, RecursionError):
             components.alarm(self.words["not_json"])
             return
-        text = json.dumps(answer, indent=1, ensure_ascii=False)
+        whole = {"data": answer.data, "kpis": answer.kpis, "warnings": answer.warnings}
+        text = json.dumps(whole, indent=1, ensure_ascii=False)
         with self._room, ui.element("div").classes("sf-card").props('role="status"'):
             ui.html(f"<h3>{self.words['answer']}</h3>", sanitize=False).classes("sf-title")
             download = components.button(
-                self.words["download_data"], lambda: ui.download.content(json.dumps(answer["data"]), "records.json")
+                self.words["download_data"], lambda: ui.download.content(json.dumps(answer.data), "records.json")
             )
             download.classes("self-start")
             components.code(text, self.words)

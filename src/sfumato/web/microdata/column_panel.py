@@ -18,11 +18,10 @@ from sfumato.service.http.problems import RefusedError
 from sfumato.service.jobs.plans import check_paths, read_plan_text
 from sfumato.web import components
 from sfumato.web.forms import Form
-from sfumato.web.microdata.columns import hierarchy_preview
-from sfumato.web.microdata.columns.columns_table import role_says, short_role
-from sfumato.web.microdata.columns.default_hierarchies import KINDS, start
-from sfumato.web.microdata.columns.hierarchy_editor import HierarchyEditor
-from sfumato.web.microdata.columns.publish_choice import ColumnState, PublishChoice
+from sfumato.web.microdata.column_drawings import hierarchy_html, hierarchy_lines
+from sfumato.web.microdata.columns_table import role_says, short_role
+from sfumato.web.microdata.hierarchy_editor import KINDS, HierarchyEditor, start_hierarchy
+from sfumato.web.microdata.transform_choice import ColumnState, PublishChoice
 from sfumato.web.projects.loaded_data import LoadedColumn, hierarchy_of
 from sfumato.web.projects.workspace import Workspace
 
@@ -106,7 +105,7 @@ class ColumnPanel:
         loaded = self.workspace.loaded
         assert loaded is not None
         lines = [(0, loaded.shown(self.name, value, self.words), rows) for value, rows in order]
-        ui.html(hierarchy_preview.html(lines, self.words), sanitize=False)
+        ui.html(hierarchy_html(lines, self.words), sanitize=False)
         rest = len(self.column.counts) - len(order)
         if rest > 0:
             ui.label(self.words["report.others"].format(count=self.words.count(rest))).classes("sf-soft sf-small")
@@ -154,7 +153,7 @@ class ColumnPanel:
             return
         assert self.workspace.loaded is not None
         suggested = self.workspace.loaded.suggested["columns"][self.name].get("hierarchy", {})
-        self._take(start(kind, self.column, suggested))
+        self._take(start_hierarchy(kind, self.column, suggested))
         self._edit_fields()
 
     def _take(self, settings: Any) -> None:
@@ -211,9 +210,9 @@ class ColumnPanel:
         facts = [words["hierarchy.facts"].format(levels=ladder.height, values=words.count(ladder.size))]
         facts += [words["not_accepted"].format(count=words.count(rejected))] if rejected else []
         self._tell("valid", " ".join(facts))
-        lines = hierarchy_preview.lines(ladder, self.column)
+        lines = hierarchy_lines(ladder, self.column)
         shown = [(depth, self._shown(label), rows) for depth, label, rows in lines]
-        self._preview.set_content(hierarchy_preview.html(shown, words))
+        self._preview.set_content(hierarchy_html(shown, words))
         return True
 
     def _shown(self, label: str) -> str:

@@ -1,1 +1,0 @@
-"""Help inside the server."""
