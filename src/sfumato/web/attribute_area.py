@@ -15,9 +15,9 @@ from sfumato.pipelines.attributes import anonymize_attributes, read_attribute_re
 from sfumato.service.http.problems import RefusedError
 from sfumato.service.workers.messages import CrashedError
 from sfumato.web import components
-from sfumato.web.forms import is_number
 from sfumato.web.page_layout import Shell
 from sfumato.web.projects.changes import TabSync
+from sfumato.web.projects.loaded_data import is_number
 
 RECORDS = [
     {"name": "Ada", "pay": 18000, "born": "1985-03-02"},

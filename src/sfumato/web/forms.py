@@ -208,15 +208,6 @@ def _read(text: str, listed: bool = False) -> Any:
         return text
 
 
-def is_number(value: Any) -> bool:
-    """Return whether a value, or the number in its text, is a number."""
-    try:
-        float(value)
-    except (TypeError, ValueError):
-        return False
-    return not isinstance(value, bool)
-
-
 # Limits: entries shown opened, values named in a summary, entries of a kind shown without folding.
 MOST_OPEN, MOST_NAMED, MOST_ALIKE = 2, 3, 4
 SIGNS = {"alpha": "α", "beta": "β", "delta": "δ", "epsilon": "ε", "min": "≥", "max": "≤"}

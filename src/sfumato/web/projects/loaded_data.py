@@ -172,6 +172,15 @@ def marked(path: Path) -> str | None:
         return "utf-16" if stream.read(2) in MARKS else None
 
 
+def is_number(value: Any) -> bool:
+    """Return whether a value, or the number in its text, is a number."""
+    try:
+        float(value)
+    except (TypeError, ValueError):
+        return False
+    return not isinstance(value, bool)
+
+
 def hierarchy_of(column: LoadedColumn, plan: dict[str, Any], folder: Path) -> tuple[Hierarchy, int]:
     """Return the hierarchy of a column's values, and the number of values that it does not accept.
 

@@ -19,7 +19,7 @@ from sfumato.microdata.counts.frequency_table import ValueCounts
 from sfumato.microdata.counts.persons import Ints, by_plain_keys
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.tables.tabulate import check_size
-from sfumato.web.forms import is_number
+from sfumato.web.projects.loaded_data import is_number
 
 COUNT = "count"
 # Codes that often denote a total, the likeliest first.

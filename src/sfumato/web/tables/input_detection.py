@@ -10,8 +10,8 @@ from sfumato.delimited.records import parse_lines
 from sfumato.errors import DataError
 from sfumato.localization.messages import Messages
 from sfumato.tables.crosstabs.labels import is_margin
-from sfumato.web.forms import Values, is_number
-from sfumato.web.projects.loaded_data import MARKS
+from sfumato.web.forms import Values
+from sfumato.web.projects.loaded_data import MARKS, is_number
 from sfumato.web.tables.crosstabs import TOTALS
 
 # Names of columns that count the respondents or holdings of a cell.

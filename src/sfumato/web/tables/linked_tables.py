@@ -9,7 +9,8 @@ from nicegui import events, ui
 from sfumato.delimited.records import read_lines
 from sfumato.errors import DataError
 from sfumato.web import components
-from sfumato.web.forms import Values, is_number
+from sfumato.web.forms import Values
+from sfumato.web.projects.loaded_data import is_number
 from sfumato.web.projects.workspace import Workspace
 from sfumato.web.tables.input_detection import AmbiguousNumbers, doubt_about, mark_names, own_total, writes_commas
 from sfumato.web.tables.protection_settings import FACTS, ProtectionSettings
