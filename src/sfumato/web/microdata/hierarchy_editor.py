@@ -18,7 +18,7 @@ from sfumato.web.projects.loaded_data import LoadedColumn
 from sfumato.web.projects.workspace import Workspace
 
 # The kinds in the order in which they are offered.
-KINDS = ("start_intervals", "date", "digits", "tree", "order", "any", "file")
+KINDS = ("intervals", "date", "digits", "tree", "order", "any", "file")
 Settings = dict[str, Any]
 
 
@@ -26,7 +26,7 @@ def start_hierarchy(kind: str, column: LoadedColumn, suggested: Mapping[str, Any
     """Return initial settings, valid for most columns; the suggested ones if they are of this kind."""
     if suggested.get("type") == kind:
         return dict(suggested)
-    if kind == "start_intervals":
+    if kind == "intervals":
         return start_intervals(column)
     if kind == "tree":
         return {"type": "tree", "parents": dict.fromkeys(column.counts, ROOT)}
@@ -37,13 +37,13 @@ def start_intervals(column: LoadedColumn) -> Settings:
     """Return intervals of three widths, each twice the previous one, which divide the numbers into about ten."""
     shape = histogram(column)
     if shape is None:
-        return {"type": "start_intervals", "start_hierarchy": 0, "end": 100, "widths": [10, 20, 40]}
+        return {"type": "intervals", "start": 0, "end": 100, "widths": [10, 20, 40]}
     width = nice((shape.high - shape.low) / 10 or 1.0, shape.whole)
     low, high = math.floor(shape.low / width) * width, math.ceil((shape.high + 1) / width) * width
     end = high - 1 if shape.whole else high
     return {
-        "type": "start_intervals",
-        "start_hierarchy": tidy(low),
+        "type": "intervals",
+        "start": tidy(low),
         "end": tidy(end),
         "widths": [tidy(width * n) for n in (1, 2, 4)],
     }
