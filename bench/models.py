@@ -6,7 +6,7 @@ from typing import Any
 
 from bench.data import best_of, source
 from sfumato.engines.opening import open_engine
-from sfumato.microdata.measures.release import measure, measure_raw
+from sfumato.microdata.measures.overview import measure, measure_raw
 from sfumato.microdata.methods.search import search
 from sfumato.microdata.plan.read import read_plan
 from sfumato.pipelines.release_stages.counting import frequency_table

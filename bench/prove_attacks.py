@@ -19,7 +19,7 @@ import numpy as np
 import polars as pl
 
 from sfumato import datasets
-from sfumato.microdata.attacks.attack_result import FAMILYWISE_ERROR
+from sfumato.microdata.attacks.result import FAMILYWISE_ERROR
 from sfumato.pipelines.attacks.attack import AttackReport, attack
 from sfumato.pipelines.release import anonymize
 

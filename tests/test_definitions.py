@@ -24,7 +24,7 @@ from sfumato.microdata.models.registry import MODEL, SHAPES
 from sfumato.microdata.plan.methods import LOSSES as PLANNED_LOSSES
 from sfumato.microdata.plan.methods import METHODS as PLANNED_METHODS
 from sfumato.microdata.plan.methods import SUPPRESSING
-from sfumato.microdata.recoding.population import holding_persons
+from sfumato.microdata.recoding.reference import holding_persons
 from sfumato.pipelines.release import anonymize
 from sfumato.schema.composite import read
 from sizes import size

@@ -15,7 +15,7 @@ from sfumato.engines.engine import MissingRules
 from sfumato.engines.opening import open_engine
 from sfumato.engines.record_io import read_records
 from sfumato.errors import DataError, PlanError, SfumatoError
-from sfumato.hierarchies.file import HierarchyFile
+from sfumato.hierarchies.lists import HierarchyFile
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.plan.read import read_plan

@@ -23,7 +23,7 @@ from sfumato.delimited.header import read_head
 from sfumato.delimited.records import read_lines
 from sfumato.errors import SfumatoError
 from sfumato.hierarchies.builders import hierarchy_file
-from sfumato.hierarchies.datetimes import read_moments, readable
+from sfumato.hierarchies.dates import read_moments, readable
 from sfumato.microdata.plan.read import read_plan
 from sfumato.tables.plan.table_plan import read_table_plan
 

@@ -35,7 +35,7 @@ TARGETS = {
         "tests/pipelines/test_survey_files.py",
         "tests/pipelines/test_presence.py",
     ),
-    "microdata/recoding/recoding.py": ("tests/microdata/recoding", "tests/pipelines/test_apply.py"),
+    "microdata/recoding/mapping.py": ("tests/microdata/recoding", "tests/pipelines/test_apply.py"),
     "microdata/recoding/expected_counts.py": ("tests/microdata/recoding", "tests/pipelines/test_readers_view.py"),
     "tables/attack/audit.py": ("tests/tables/attack",),
 }

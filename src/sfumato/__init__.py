@@ -23,12 +23,6 @@ if TYPE_CHECKING:
     from sfumato.hierarchies.builders import order as order
     from sfumato.hierarchies.builders import suppress_all as suppress_all
     from sfumato.hierarchies.builders import tree as tree
-    from sfumato.microdata.column_transforms.perturbation import Microaggregate as Microaggregate
-    from sfumato.microdata.column_transforms.perturbation import Noise as Noise
-    from sfumato.microdata.column_transforms.perturbation import Pram as Pram
-    from sfumato.microdata.column_transforms.perturbation import RankSwap as RankSwap
-    from sfumato.microdata.column_transforms.perturbation import SwapHouseholds as SwapHouseholds
-    from sfumato.microdata.column_transforms.transform_plan import PublishPlan as PublishPlan
     from sfumato.microdata.data_plan import DataPlan as DataPlan
     from sfumato.microdata.models.alpha_k_anonymity import AlphaKAnonymity as AlphaKAnonymity
     from sfumato.microdata.models.average_risk import AverageRisk as AverageRisk
@@ -45,6 +39,11 @@ if TYPE_CHECKING:
     from sfumato.microdata.models.population_uniqueness import PopulationUniqueness as PopulationUniqueness
     from sfumato.microdata.models.sample_uniqueness import SampleUniqueness as SampleUniqueness
     from sfumato.microdata.models.t_closeness import TCloseness as TCloseness
+    from sfumato.microdata.perturbation.plan import Microaggregate as Microaggregate
+    from sfumato.microdata.perturbation.plan import Noise as Noise
+    from sfumato.microdata.perturbation.plan import Pram as Pram
+    from sfumato.microdata.perturbation.plan import RankSwap as RankSwap
+    from sfumato.microdata.perturbation.plan import SwapHouseholds as SwapHouseholds
     from sfumato.microdata.plan.builder import Plan as Plan
     from sfumato.microdata.plan.files import FilePlan as FilePlan
     from sfumato.microdata.plan.methods import Auto as Auto
@@ -63,6 +62,7 @@ if TYPE_CHECKING:
     from sfumato.microdata.plan.model import OutputPlan as OutputPlan
     from sfumato.microdata.plan.model import UtilityPlan as UtilityPlan
     from sfumato.microdata.plan.read import read_plan as read_plan
+    from sfumato.microdata.publish_plan import PublishPlan as PublishPlan
     from sfumato.microdata.release_report import Report as Report
     from sfumato.microdata.verdict import Guarantee as Guarantee
     from sfumato.microdata.verdict import Verdict as Verdict
@@ -163,8 +163,8 @@ _HOMES = {
         "UtilityPlan",
     ),
     "microdata.plan.read": ("read_plan",),
-    "microdata.column_transforms.perturbation": ("Microaggregate", "Noise", "Pram", "RankSwap", "SwapHouseholds"),
-    "microdata.column_transforms.transform_plan": ("PublishPlan",),
+    "microdata.perturbation.plan": ("Microaggregate", "Noise", "Pram", "RankSwap", "SwapHouseholds"),
+    "microdata.publish_plan": ("PublishPlan",),
     "microdata.verdict": (
         "Guarantee",
         "Verdict",

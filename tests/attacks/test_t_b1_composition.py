@@ -9,8 +9,7 @@ import yaml
 
 import sfumato as sf
 from sfumato.errors import PlanError, SfumatoError, UnattainableError
-from sfumato.microdata.pseudonyms.key import PseudonymKey
-from sfumato.microdata.pseudonyms.tokens import KeyedPseudonyms
+from sfumato.microdata.pseudonyms import KeyedPseudonyms, PseudonymKey
 from sfumato.pipelines.apply import apply
 
 K = 3

@@ -5,10 +5,10 @@ import pytest
 
 import sfumato as sf
 from sfumato.errors import DataError
-from sfumato.microdata.column_transforms.perturbation import Pseudonym
-from sfumato.microdata.column_transforms.transform_plan import PublishPlan
+from sfumato.microdata.perturbation.plan import Pseudonym
 from sfumato.microdata.plan.model import ColumnPlan
 from sfumato.microdata.plan.read import read_plan
+from sfumato.microdata.publish_plan import PublishPlan
 
 ROWS = 400
 # Blanks, signs without width, of control, that choose a form or fill a place: nobody sees them in a value.

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from sfumato import datasets
-from sfumato.datasets.dataset import coded_dataset
+from sfumato.datasets.generated import coded_dataset
 from sfumato.errors import EngineError, PlanError
 from sfumato.hierarchies.registry import HIERARCHY
 from sfumato.microdata.plan.read import read_plan

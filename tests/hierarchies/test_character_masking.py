@@ -3,7 +3,7 @@
 import pytest
 
 from sfumato.errors import PlanError
-from sfumato.hierarchies.character_masking import MAX_LENGTH, CharacterMasking
+from sfumato.hierarchies.lists import MAX_LENGTH, CharacterMasking
 from sfumato.hierarchies.registry import TYPES
 from sfumato.schema.composite import read
 

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato.hierarchies.dates import LEVELS, Dates
-from sfumato.hierarchies.datetimes import read_moments
+from sfumato.hierarchies.dates import LEVELS, Dates, read_moments
 
 ALL = Dates("%Y%m%d", LEVELS)
 

@@ -5,11 +5,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sfumato.errors import PlanError
-from sfumato.hierarchies.character_masking import CharacterMasking
 from sfumato.hierarchies.dates import Dates
-from sfumato.hierarchies.file import HierarchyFile
 from sfumato.hierarchies.hierarchy import hierarchy_csv, make_hierarchy
 from sfumato.hierarchies.intervals import Intervals
+from sfumato.hierarchies.lists import CharacterMasking, HierarchyFile
 from sfumato.schema.paths import PlanPath
 
 

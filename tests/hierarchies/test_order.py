@@ -2,8 +2,7 @@
 
 import pytest
 
-from sfumato.hierarchies.order import Order
-from sfumato.hierarchies.suppress_all import SuppressAll
+from sfumato.hierarchies.lists import Order, SuppressAll
 
 
 def test_powers_of_a_size_until_one_group_is_left():

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sfumato.hierarchies.spelling_variants import meanings, misspelled, surplus
+from sfumato.hierarchies.spellings import meanings, misspelled, surplus
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sfumato.hierarchies.tree import Tree
+from sfumato.hierarchies.lists import Tree
 
 MARITAL = Tree(
     {

@@ -7,10 +7,10 @@ from pathlib import Path
 from string import Formatter
 
 import pytest
+from sfumato.delimited.errors import ragged
 from sfumato.tables.plan.plan import read_table_plan
 
 import sfumato
-from sfumato.delimited.errors import ragged
 from sfumato.errors import DataError, InternalError, PlanError, SfumatoError, UnattainableError, issue
 from sfumato.localization.messages import Message, read_message, words_in
 from sfumato.microdata.plan.read import read_plan

@@ -8,7 +8,6 @@ import pytest
 from sfumato.report.release.sections.measures import forcing_sentences
 from sfumato.tables.plan.perturbation import PERTURBATIONS
 from sfumato.tables.plan.plan import ATTACKER, PROTECTION, RULES
-from sfumato.web.microdata.columns import publish_choice
 
 import sfumato.localization.messages as words_module
 import sfumato.web
@@ -24,6 +23,7 @@ from sfumato.microdata.plan.methods import METHOD
 from sfumato.microdata.plan.model import ROLES
 from sfumato.schema.composite import Choice
 from sfumato.web.microdata import method_choice, promises
+from sfumato.web.microdata.columns import publish_choice
 from sfumato.web.projects.loaded_data import load
 from sfumato.web.tables import protection_settings
 

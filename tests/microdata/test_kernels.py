@@ -19,14 +19,14 @@ import pytest
 import sfumato
 from sfumato.engines.dataframes.count import numbered_texts, repeated
 from sfumato.engines.opening import open_engine
-from sfumato.microdata.counts.person_numbers import number_keys
+from sfumato.microdata.counts.persons import number_keys
+from sfumato.microdata.measures import kernels as guess_kernels
 from sfumato.microdata.methods.k_optimize import problem_arrays as at
 from sfumato.microdata.methods.k_optimize.cut_features import space_of
 from sfumato.microdata.methods.k_optimize.local_search import stray, wander
 from sfumato.microdata.methods.k_optimize.workers import OpenNode, SearchThread, Watcher
 from sfumato.microdata.perturbation import microaggregation
 from sfumato.microdata.plan.read import read_plan
-from sfumato.microdata.release_check import guess_kernels
 from sfumato.native.dispatch import SOURCES
 from sfumato.pipelines.attacks.attack import attack
 from sfumato.pipelines.release import anonymize, frequency_table

@@ -5,8 +5,7 @@ from collections import Counter
 
 import pytest
 
-from sfumato.microdata.person_matching import match_persons
-from sfumato.microdata.release_histories import judge_histories
+from sfumato.microdata.sequential_releases import judge_histories, match_persons
 
 
 @pytest.mark.parametrize("seed", range(20))

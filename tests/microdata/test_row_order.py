@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sfumato.microdata import row_order as order
+from sfumato.microdata import keyed_random as order
 
 
 def test_rows_are_shuffled_by_the_texts_of_their_hashes():

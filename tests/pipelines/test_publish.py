@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 from sfumato.errors import DataError, PlanError
-from sfumato.microdata.column_transforms.transform_plan import PublishPlan
+from sfumato.microdata.publish_plan import PublishPlan
 
 QI = {"role": "quasi-identifier", "hierarchy": {"type": "any"}}
 ROWS = [

@@ -16,7 +16,7 @@ import polars as pl
 import pytest
 import yaml
 
-from sfumato.microdata.row_order import shuffled
+from sfumato.microdata.keyed_random import shuffled
 from sfumato.pipelines.apply import apply
 from sfumato.pipelines.release import anonymize
 from sizes import size

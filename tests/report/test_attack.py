@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from sfumato.localization.messages import words_in
-from sfumato.microdata.attacks.attack_result import AttackResult, Rate, judged_together
+from sfumato.microdata.attacks.result import AttackResult, Rate, judged_together
 from sfumato.pipelines.release import anonymize
 from sfumato.report.checks import (
     attack_section,

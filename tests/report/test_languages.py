@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from sfumato.microdata.method_comparison import ComparisonRun, Runs
+from sfumato.microdata.release_report import ComparisonRun, Runs
 from sfumato.pipelines.risk import risk
 from sfumato.pipelines.tables.protect import protect
 from sfumato.report import compare

@@ -11,7 +11,7 @@ from sfumato.cli.files import make_folder, write_text
 from sfumato.errors import PlanError, did_you_mean
 
 if TYPE_CHECKING:
-    from sfumato.datasets.dataset import Dataset
+    from sfumato.datasets.generated import Dataset
 
 _SIZED = ("patients", "census", "visits", "households", "register")
 

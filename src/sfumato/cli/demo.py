@@ -13,7 +13,7 @@ from sfumato.cli.progress import progress_shown, show
 from sfumato.errors import PlanError
 
 if TYPE_CHECKING:
-    from sfumato.datasets.dataset import Dataset
+    from sfumato.datasets.generated import Dataset
 
 
 def command(

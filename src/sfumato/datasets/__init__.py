@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from sfumato.datasets.dataset import Dataset
+    from sfumato.datasets.generated import Dataset
 
 __all__ = [
     "DATASETS",
@@ -33,28 +33,28 @@ def patients(rows: int = 300, seed: int = 1) -> "Dataset":
     >>> patients().rows
     300
     """
-    from sfumato.datasets.patient_rows import make_patients
+    from sfumato.datasets.patients import make_patients
 
     return make_patients(rows, seed)
 
 
 def four_rows() -> "Dataset":
     """Four patients who are 2-anonymous if dates are published by quarter and postcodes by two digits."""
-    from sfumato.datasets.patient_rows import FOUR_ROWS, make_example
+    from sfumato.datasets.patients import FOUR_ROWS, make_example
 
     return make_example("four-rows", FOUR_ROWS)
 
 
 def eight_rows() -> "Dataset":
     """Eight patients among whom one rare combination makes full-domain recoding lose two columns."""
-    from sfumato.datasets.patient_rows import EIGHT_ROWS, make_example
+    from sfumato.datasets.patients import EIGHT_ROWS, make_example
 
     return make_example("eight-rows", EIGHT_ROWS)
 
 
 def stroke() -> "Dataset":
     """Two hundred patients who had a stroke."""
-    from sfumato.datasets.stroke_rows import read_stroke
+    from sfumato.datasets.patients import read_stroke
 
     return read_stroke()
 
@@ -65,7 +65,7 @@ def census(rows: int = 30_000, seed: int = 1) -> "Dataset":
     >>> census(3).records() == census(10).records()[:3]
     True
     """
-    from sfumato.datasets.census_rows import make_census
+    from sfumato.datasets.census import make_census
 
     return make_census(rows, seed)
 
@@ -76,7 +76,7 @@ def visits(rows: int = 2_000, seed: int = 1) -> "Dataset":
     >>> visits(3).records() == visits(10).records()[:3]
     True
     """
-    from sfumato.datasets.visit_rows import make_visits
+    from sfumato.datasets.people import make_visits
 
     return make_visits(rows, seed)
 
@@ -87,7 +87,7 @@ def households(rows: int = 2_000, seed: int = 1) -> "Dataset":
     >>> households(3).records() == households(10).records()[:3]
     True
     """
-    from sfumato.datasets.household_rows import make_households
+    from sfumato.datasets.people import make_households
 
     return make_households(rows, seed)
 
@@ -98,7 +98,7 @@ def register(rows: int = 2_000, seed: int = 1, month: int = 0) -> "Dataset":
     >>> register(50).rows, {"person", "born"} <= {*register(50, month=3).categories}
     (50, True)
     """
-    from sfumato.datasets.register_rows import make_register
+    from sfumato.datasets.people import make_register
 
     return make_register(rows, seed, month)
 

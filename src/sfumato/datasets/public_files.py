@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.dataclass import dataclass
-from sfumato.datasets.dataset import Dataset, coded_dataset, quasi_identifier
+from sfumato.datasets.generated import Dataset, coded_dataset, quasi_identifier
 from sfumato.delimited.dialect import Dialect
 from sfumato.delimited.records import read_lines
 from sfumato.engines.duckdb.writing import Cell

@@ -15,9 +15,8 @@ from sfumato.engines.engine import CountsPersons, MissingRules
 from sfumato.engines.sql import Address, check_names, read_address
 from sfumato.errors import DataError, EngineError, InternalError, PlanError, SfumatoError, extra_part
 from sfumato.microdata.counts.frequency_table import ValueCounts
-from sfumato.microdata.data_plan import DataPlan
-from sfumato.microdata.missing_codes import code_texts
-from sfumato.microdata.recoding.recoding import ClassRecoding, Recoding, SuppressionHandling
+from sfumato.microdata.data_plan import DataPlan, code_texts
+from sfumato.microdata.recoding.mapping import ClassRecoding, Recoding, SuppressionHandling
 
 FLOATS = ("real", "double precision")
 # Types without a text that is the same on every engine, in addition to lists.

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from sfumato.dataclass import dataclass
 from sfumato.microdata.counts.frequency_table import ValueCounts
 from sfumato.microdata.counts.persons import PersonCount, all_persons
-from sfumato.microdata.recoding.recoding import Recoding, SuppressionHandling
+from sfumato.microdata.recoding.mapping import Recoding, SuppressionHandling
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,10 +9,11 @@ import numpy.typing as npt
 
 from sfumato.dataclass import dataclass
 from sfumato.errors import DataError
-from sfumato.hierarchies.person_keys import plain_key
+from sfumato.hierarchies.spellings import plain_key
+from sfumato.microdata.counts.combinations import Packing, packing_of
 from sfumato.microdata.counts.frequency_table import DROPPED
-from sfumato.microdata.counts.key_packing import Packing, packing_of
-from sfumato.microdata.recoding.recoding import (
+from sfumato.microdata.keyed_random import row_hash
+from sfumato.microdata.recoding.mapping import (
     STAR,
     ClassRecoding,
     Division,
@@ -21,7 +22,6 @@ from sfumato.microdata.recoding.recoding import (
     SuppressionHandling,
     numbered,
 )
-from sfumato.microdata.row_order import row_hash
 
 # The column of person keys in addition to those of the data, and the file with these for the published rows, in order.
 PERSON = "sfumato_person"

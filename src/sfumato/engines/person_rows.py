@@ -13,7 +13,7 @@ from sfumato.engines.duckdb.expressions import as_text, plain_key_of
 from sfumato.engines.engine import Engine
 from sfumato.engines.join_keys import PERSON, PERSONS_FILE, recorded
 from sfumato.errors import EngineError
-from sfumato.hierarchies.person_keys import plain_key
+from sfumato.hierarchies.spellings import plain_key
 from sfumato.microdata.data_plan import DataPlan
 
 

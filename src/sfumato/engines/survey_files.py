@@ -18,7 +18,7 @@ from sfumato.engines.sql import check_names
 from sfumato.errors import DataError, PlanError, extra_part
 from sfumato.hierarchies.role_detection.survey_codes import CodeBook
 from sfumato.localization.messages import Message
-from sfumato.microdata.recoding.recoding import STAR
+from sfumato.microdata.recoding.mapping import STAR
 
 # The position and values of the byte order mark in the header, and the length of the header.
 LAYOUT, LAYOUTS, HEADER = 64, (2, 3), 176

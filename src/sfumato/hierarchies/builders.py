@@ -6,13 +6,9 @@ from pathlib import Path
 from typing import Literal
 
 from sfumato.errors import PlanError
-from sfumato.hierarchies.character_masking import CharacterMasking, Side
 from sfumato.hierarchies.dates import LEVELS, Dates
-from sfumato.hierarchies.file import HierarchyFile
 from sfumato.hierarchies.intervals import Intervals, NumberKind
-from sfumato.hierarchies.order import Order
-from sfumato.hierarchies.suppress_all import SuppressAll
-from sfumato.hierarchies.tree import Tree
+from sfumato.hierarchies.lists import CharacterMasking, HierarchyFile, Order, Side, SuppressAll, Tree
 from sfumato.localization.messages import Message
 from sfumato.schema.paths import PlanPath
 from sfumato.schema.typed_parts import read_fields

@@ -12,9 +12,8 @@ import numpy.typing as npt
 
 from sfumato.dataclass import dataclass
 from sfumato.errors import PlanError
-from sfumato.hierarchies.explicit_domains import PathFree
-from sfumato.hierarchies.hierarchy import BoundHierarchy, Numbers, assemble
-from sfumato.hierarchies.levels import Level, level_of_keys
+from sfumato.hierarchies.hierarchy import BoundHierarchy, Level, Numbers, assemble, level_of_keys
+from sfumato.hierarchies.lists import PathFree
 from sfumato.hierarchies.types import exact, inexact, numerals, plain, ranks_of
 from sfumato.localization.messages import Message
 from sfumato.schema.dataclass_schema import KeyInfo

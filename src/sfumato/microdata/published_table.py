@@ -7,10 +7,9 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.dataclass import dataclass
-from sfumato.hierarchies.levels import present_codes
-from sfumato.microdata.counts.count_differences import numbers_of
+from sfumato.hierarchies.hierarchy import present_codes
+from sfumato.microdata.counts.combinations import matching_rows, numbers_of
 from sfumato.microdata.counts.frequency_table import ValueCounts, value_of
-from sfumato.microdata.counts.missing_matches import matching_rows
 from sfumato.microdata.counts.persons import PersonCount, person_histogram, places_among, value_codes
 from sfumato.microdata.counts.survey_sample import weights_in_order
 from sfumato.microdata.models.class_weights import holding_weights
@@ -24,7 +23,7 @@ from sfumato.microdata.models.equivalence_classes import (
     reference_of,
 )
 from sfumato.microdata.models.persons import PERSONS, by_persons, persons_with, whole_by_persons
-from sfumato.microdata.recoding.population import holding_persons
+from sfumato.microdata.recoding.reference import holding_persons
 
 STAR = "*"
 

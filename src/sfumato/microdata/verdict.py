@@ -15,7 +15,7 @@ from typing import Literal
 import numpy as np
 
 from sfumato.dataclass import dataclass
-from sfumato.microdata.counts.count_differences import numbers_of
+from sfumato.microdata.counts.combinations import numbers_of
 from sfumato.microdata.counts.frequency_table import ValueCounts
 from sfumato.microdata.counts.persons import PersonCount
 from sfumato.microdata.models.delta_presence import DeltaPresence

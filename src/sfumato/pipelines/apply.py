@@ -24,12 +24,12 @@ from sfumato.engines.engine import Engine, PublishedRows
 from sfumato.engines.join_keys import PERSON, recorded, text_hash
 from sfumato.engines.postprocessing import quote_formulas, separator_of, with_bounds
 from sfumato.errors import DataError, PlanError, UnattainableError, ViolationError
-from sfumato.hierarchies.spelling_variants import plain_text
+from sfumato.hierarchies.spellings import plain_text
 from sfumato.hierarchies.types import canonical
 from sfumato.localization.messages import Message
 from sfumato.localization.plurals import filled
+from sfumato.microdata.counts.combinations import failing_classes
 from sfumato.microdata.counts.frequency_table import Coding, FrequencyTable, ValueCounts, table_of, typed
-from sfumato.microdata.counts.missing_matches import failing_classes
 from sfumato.microdata.counts.persons import person_view
 from sfumato.microdata.counts.survey_sample import weighted_view
 from sfumato.microdata.methods.class_assessment import assess
@@ -40,8 +40,7 @@ from sfumato.microdata.plan.model import ColumnPlan, Plan, UtilityPlan
 from sfumato.microdata.plan.read import read_plan
 from sfumato.microdata.plan.resolve import resolve
 from sfumato.microdata.recoding.expected_counts import classes_of, expected_counts
-from sfumato.microdata.recoding.population import holding_persons, weights_by_label
-from sfumato.microdata.recoding.recoding import (
+from sfumato.microdata.recoding.mapping import (
     ClassRecoding,
     Labels,
     SuppressionHandling,
@@ -49,7 +48,7 @@ from sfumato.microdata.recoding.recoding import (
     published_labels,
 )
 from sfumato.microdata.recoding.recoding_file import RecodingFile, flat_ladder, no_recoding, read_recoding
-from sfumato.microdata.recoding.reference_distribution import read_reference
+from sfumato.microdata.recoding.reference import holding_persons, read_reference, weights_by_label
 from sfumato.microdata.verdict import Verdict, judge_plan
 from sfumato.pipelines.persons.earlier_releases import opened_release, with_repeated_draws
 from sfumato.pipelines.persons.pseudonyms import keys_of

@@ -14,7 +14,7 @@ from sfumato.delimited.dialect import Dialect
 from sfumato.delimited.header import read_head
 from sfumato.engines.record_io import read_records
 from sfumato.errors import DataError
-from sfumato.hierarchies.datetimes import Datetimes, read_moments
+from sfumato.hierarchies.dates import Datetimes, read_moments
 from sfumato.hierarchies.role_detection.date_formats import date_hierarchy
 from sfumato.hierarchies.role_detection.profile import Profile
 from sfumato.pipelines.plan_suggestion.file_checks import likely_encoding, writes_commas

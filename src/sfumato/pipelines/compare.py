@@ -20,9 +20,8 @@ from sfumato.errors import PlanError, SfumatoError, did_you_mean, issue
 from sfumato.localization.messages import Message
 from sfumato.microdata.counts.frequency_table import FrequencyTable
 from sfumato.microdata.losses.coverage import aggregated
-from sfumato.microdata.measures.release import published_sizes
+from sfumato.microdata.measures.overview import published_sizes
 from sfumato.microdata.measures.risk import prosecutor
-from sfumato.microdata.method_comparison import COMPARED, ComparisonRun, Runs
 from sfumato.microdata.methods.search import search
 from sfumato.microdata.methods.search_result import Result
 from sfumato.microdata.models.k_anonymity import KAnonymity
@@ -31,6 +30,7 @@ from sfumato.microdata.plan.model import Plan, RequestedPlan
 from sfumato.microdata.plan.read import read_plan
 from sfumato.microdata.plan.resolve import resolve
 from sfumato.microdata.plan.write import plan_dict
+from sfumato.microdata.release_report import COMPARED_LOSS, ComparisonRun, Runs
 from sfumato.pipelines.release_folder import Drawing
 from sfumato.pipelines.release_stages.counting import frequency_table
 from sfumato.report.compare import as_csv, comparison_charts, drawn, html
@@ -254,7 +254,7 @@ class _Grid:
         keys = METHOD.variants[options["name"]].keys
         own: dict[str, Any] = plan_dict(self.plan)["method"]
         own_options = own if own.get("name") == options["name"] and method not in VARIANTS else {}
-        common = COMPARED | {"suppression": budget.share if budget.rows is None else {"rows": budget.rows}}
+        common = COMPARED_LOSS | {"suppression": budget.share if budget.rows is None else {"rows": budget.rows}}
         return own_options | options | {key: value for key, value in common.items() if key in keys}
 
 

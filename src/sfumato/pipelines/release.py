@@ -16,7 +16,7 @@ from sfumato.engines.opening import EngineName, open_engine, publishes_files
 from sfumato.engines.postprocessing import with_bounds
 from sfumato.errors import InternalError
 from sfumato.microdata.counts.frequency_table import FrequencyTable, ValueCounts, typed
-from sfumato.microdata.measures.release import measure, measure_raw
+from sfumato.microdata.measures.overview import measure, measure_raw
 from sfumato.microdata.methods.heavily_generalized_columns import heavily_generalized_columns, with_remedies
 from sfumato.microdata.methods.search import search
 from sfumato.microdata.methods.search_result import Result
@@ -25,8 +25,8 @@ from sfumato.microdata.plan.model import Plan, RequestedPlan
 from sfumato.microdata.plan.read import read_plan
 from sfumato.microdata.plan.resolve import resolve
 from sfumato.microdata.recoding.expected_counts import ExpectedCounts, expected_counts
-from sfumato.microdata.recoding.population import persons_by_label, weights_by_label
-from sfumato.microdata.recoding.recoding import SuppressionHandling
+from sfumato.microdata.recoding.mapping import SuppressionHandling
+from sfumato.microdata.recoding.reference import persons_by_label, weights_by_label
 from sfumato.microdata.verdict import Verdict, judge_plan
 from sfumato.pipelines.persons.pseudonyms import check_single, drawn_key, keys_of
 from sfumato.pipelines.release_check import refuse, release_check

@@ -17,12 +17,11 @@ from sfumato.engines.join_keys import PERSON
 from sfumato.errors import DataError, InternalError, UnattainableError
 from sfumato.localization.messages import Message
 from sfumato.microdata.counts.frequency_table import ValueCounts, typed
-from sfumato.microdata.counts.marginal_counts import counted_by, in_order
+from sfumato.microdata.counts.grouping import counted_by, in_order
 from sfumato.microdata.counts.persons import PersonCount, all_persons
 from sfumato.microdata.plan.methods import LocalSuppression
 from sfumato.microdata.plan.model import Plan, hierarchy_of
-from sfumato.microdata.release_check.finer_labels import MOST_LABELS, finer_labels
-from sfumato.microdata.release_check.raw_rows import RawRows
+from sfumato.microdata.release_check.finer_labels import MOST_LABELS, RawRows, finer_labels
 from sfumato.microdata.release_check.read_back import Inference, ReadBack, mixed_columns, read_back
 from sfumato.microdata.verdict import Guarantee, Verdict
 from sfumato.pipelines.release_stages.column_checks import ONE_SPELLING, SHAPES, CountBy, column_promises, unplanned

@@ -22,11 +22,11 @@ from sfumato.microdata.plan.builder import Plan as RequestedPlan
 from sfumato.microdata.plan.methods import FullDomain
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.plan.write import plan_dict, plan_text
-from sfumato.microdata.pseudonyms.key import PseudonymKey
+from sfumato.microdata.pseudonyms import PseudonymKey
 from sfumato.microdata.recoding.expected_counts import ExpectedCounts
-from sfumato.microdata.recoding.recoding import Recoding, SuppressionHandling
+from sfumato.microdata.recoding.mapping import Recoding, SuppressionHandling
 from sfumato.microdata.recoding.recoding_file import to_dict
-from sfumato.microdata.recoding.reference_distribution import reference_dict
+from sfumato.microdata.recoding.reference import reference_dict
 from sfumato.microdata.release_report import Report
 from sfumato.pipelines.persons.pseudonyms import KEY_FILE, write_key
 from sfumato.pipelines.release_stages.checksums import checksums, figures_of

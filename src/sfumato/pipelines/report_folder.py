@@ -17,8 +17,7 @@ from sfumato.microdata.measures.attribute_disclosure import (
     SeveralKnown,
     UniqueRows,
 )
-from sfumato.microdata.measures.attribute_inference import InferenceRisk
-from sfumato.microdata.measures.pair_inference import PairInference
+from sfumato.microdata.measures.inference import InferenceRisk, PairInference
 from sfumato.microdata.plan.resolve import released_plan
 from sfumato.microdata.release_report import ClassFigures, LossFigure, Report, Timings, metrics
 from sfumato.microdata.verdict import Guarantee

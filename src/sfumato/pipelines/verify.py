@@ -19,7 +19,7 @@ from sfumato.microdata.models.k_anonymity import KAnonymity
 from sfumato.microdata.plan.model import Plan, RequestedPlan
 from sfumato.microdata.plan.read import read_plan
 from sfumato.microdata.plan.resolve import released_plan, resolve
-from sfumato.microdata.recoding.reference_distribution import Reference, read_reference
+from sfumato.microdata.recoding.reference import Reference, read_reference
 from sfumato.microdata.verdict import Verdict, judge, judge_plan
 from sfumato.pipelines.column_arguments import listed
 from sfumato.pipelines.release_check import release_check

@@ -8,7 +8,7 @@ from typing import Any
 
 from sfumato.localization.lists import names_told
 from sfumato.localization.messages import Messages, words_in
-from sfumato.microdata.attacks.attack_result import is_too_few
+from sfumato.microdata.attacks.result import is_too_few
 from sfumato.microdata.verdict import Verdict
 from sfumato.policies.evaluation import ClauseJudgment, PolicyVerdict
 from sfumato.policies.policy import Policy

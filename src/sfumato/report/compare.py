@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 from sfumato.delimited.records import delimited_text
 from sfumato.errors import EngineError, extra_part
 from sfumato.localization.messages import Messages, words_in
-from sfumato.microdata.method_comparison import COLUMNS, ComparisonRun, Runs
+from sfumato.microdata.release_report import COLUMNS, ComparisonRun, Runs
 from sfumato.report.html_page import page, paragraph, raw_table, section, table, tiles
 
 if TYPE_CHECKING:
-    from sfumato.microdata.method_comparison import Runs
+    from sfumato.microdata.release_report import Runs
 
 
 Chart = Any

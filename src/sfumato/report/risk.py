@@ -3,11 +3,10 @@
 from html import escape
 
 from sfumato.localization.messages import Messages, words_in
-from sfumato.microdata.measures.column_set_risk import ColumnSetRisk
+from sfumato.microdata.measures.column_risk import ColumnSetRisk
+from sfumato.microdata.measures.overview import RiskSurvey
 from sfumato.microdata.measures.population import Estimate
-from sfumato.microdata.measures.risk import AttackerRisk
-from sfumato.microdata.measures.risk_overview import RiskSurvey
-from sfumato.microdata.measures.sample_risk import GlobalFigures
+from sfumato.microdata.measures.risk import AttackerRisk, GlobalFigures
 from sfumato.report.html_page import listing, page, paragraph, section, table
 
 SHOWN = 10

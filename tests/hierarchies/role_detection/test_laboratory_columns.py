@@ -5,7 +5,7 @@ from collections import Counter
 
 import pytest
 
-from sfumato.hierarchies.datetimes import read_moments
+from sfumato.hierarchies.dates import read_moments
 from sfumato.hierarchies.role_detection.profile import Profile
 from sfumato.hierarchies.role_detection.roles import suggest
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from sfumato.microdata.attacks.attack_result import AttackResult, Rate, judged_together
-from sfumato.microdata.attacks.differencing import attack_histories, attack_rows, histories_of
 from sfumato.microdata.attacks.label_semantics import meaning_of
+from sfumato.microdata.attacks.result import AttackResult, Rate, judged_together
+from sfumato.microdata.sequential_releases import attack_histories, attack_rows, histories_of
 
 
 @pytest.mark.parametrize(

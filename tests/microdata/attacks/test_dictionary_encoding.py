@@ -3,10 +3,9 @@
 import numpy as np
 import pytest
 
-from sfumato.microdata.attacks import learned_inference
-from sfumato.microdata.attacks.attack_data import coded_rows
-from sfumato.microdata.attacks.dictionary_encoding import CodedTexts
-from sfumato.microdata.attacks.learned_inference import Trees
+from sfumato.microdata.attacks import inference as learned_inference
+from sfumato.microdata.attacks.coded_rows import CodedTexts, coded_rows
+from sfumato.microdata.attacks.inference import Trees
 
 TEXTS = ["b", None, "a", "b", "c", "a", None, "d"]
 

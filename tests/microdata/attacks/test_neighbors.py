@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from sfumato.microdata.attacks.attack_data import AttackColumn, AttackRows, coded_rows
-from sfumato.microdata.attacks.neighbors import NUMBERS, _kind, space_of
+from sfumato.microdata.attacks.coded_rows import AttackColumn, AttackRows, coded_rows
+from sfumato.microdata.attacks.linkage import NUMBERS, _kind, space_of
 
 ROWS = 50
 

@@ -5,8 +5,8 @@ from itertools import product
 import numpy as np
 import pytest
 
-from sfumato.microdata.attacks.attack_data import AttackRows, coded_rows
-from sfumato.microdata.attacks.predicate_counts import AT_ONCE, Condition, PredicateCounts
+from sfumato.microdata.attacks.coded_rows import AttackRows, coded_rows
+from sfumato.microdata.attacks.singling_out import AT_ONCE, Condition, PredicateCounts
 
 ROWS = 60
 LIMITS = {">=": np.greater_equal, "<=": np.less_equal}

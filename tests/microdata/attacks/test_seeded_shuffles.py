@@ -6,9 +6,9 @@ from random import Random
 import numpy as np
 import pytest
 
-from sfumato.microdata.attacks.seeded_shuffles import by_python, by_r, shuffled
-from sfumato.microdata.row_order import row_hash
-from sfumato.microdata.row_order import shuffled as by_row_order
+from sfumato.microdata.attacks.row_order import by_python, by_r, shuffled
+from sfumato.microdata.keyed_random import row_hash
+from sfumato.microdata.keyed_random import shuffled as by_row_order
 
 
 @pytest.mark.parametrize("number", [1, 2, 3, 16, 300, 70_000])

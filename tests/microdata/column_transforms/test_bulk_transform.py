@@ -6,7 +6,7 @@ from decimal import Decimal
 import numpy as np
 import pytest
 
-from sfumato.microdata.column_transforms.transform_plan import PublishPlan, RoundingGrid, publish_once
+from sfumato.microdata.publish_plan import PublishPlan, RoundingGrid, publish_once
 
 PLANS = [
     PublishPlan(round=0.1),

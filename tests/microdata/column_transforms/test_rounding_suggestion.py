@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from sfumato.microdata.column_transforms.rounding_suggestion import proposed_publication, published_counts
+from sfumato.microdata.rounding_suggestion import proposed_publication, published_counts
 
 
 def counted(numbers):

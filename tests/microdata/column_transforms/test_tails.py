@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 import sfumato as sf
-from sfumato.microdata.column_transforms.rounding_suggestion import proposed_publication, published_counts
+from sfumato.microdata.rounding_suggestion import proposed_publication, published_counts
 
 INCOMES = {str(1000 * thousands): 40 for thousands in range(20, 60)}
 

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from sfumato.hierarchies.hierarchy import make_hierarchy
 from sfumato.microdata.counts import grouping
+from sfumato.microdata.counts.combinations import packing_of
 from sfumato.microdata.counts.frequency_table import Coding, FrequencyTable
 from sfumato.microdata.counts.grouping import Grouper, regroup
-from sfumato.microdata.counts.key_packing import packing_of
 from sfumato.microdata.models.equivalence_classes import histogram
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from sfumato.engines.dataframes.engine import FrameEngine
 from sfumato.engines.engine import MissingRules
-from sfumato.microdata.counts.marginal_counts import counted_by
+from sfumato.microdata.counts.grouping import counted_by
 
 
 def told(counted):

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato.microdata.counts.missing_matches import by_patterns, by_rows, failing_classes, matching_rows
+from sfumato.microdata.counts.combinations import by_patterns, by_rows, failing_classes, matching_rows
 from sizes import size
 
 UNKNOWN = 9

@@ -5,8 +5,7 @@ from itertools import product
 import numpy as np
 
 from sfumato.hierarchies.hierarchy import make_hierarchy
-from sfumato.microdata.linked_files.rows import FileRows, LinkedFiles
-from sfumato.microdata.linked_files.search import groups_of
+from sfumato.microdata.linked_files import FileRows, LinkedFiles, groups_of
 
 VALUES = ("x", "y", "z")
 

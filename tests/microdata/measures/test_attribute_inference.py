@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato.microdata.measures.attribute_inference import correct_guesses
+from sfumato.microdata.measures.inference import correct_guesses
 from sfumato.pipelines.release import anonymize
 from sfumato.pipelines.suggest import suggest_for_frame
 from sfumato.report.release.column_evidence import ReportData

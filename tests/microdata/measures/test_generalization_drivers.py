@@ -2,7 +2,7 @@
 
 import polars as pl
 
-from sfumato.microdata.measures.release import forcing
+from sfumato.microdata.measures.overview import forcing
 from sfumato.microdata.plan.read import read_plan
 from sfumato.pipelines.release import anonymize
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from sfumato.microdata.measures.perturbed.figures import NEAR_DEVIATION, figures_of
-from sfumato.microdata.perturbation.keyed_random import uniforms
+from sfumato.microdata.keyed_random import uniforms
+from sfumato.microdata.measures.perturbed import NEAR_DEVIATION, figures_of
 from sfumato.microdata.perturbation.microaggregation import groups_of, means_of
 
 NAMES = ("a", "b")

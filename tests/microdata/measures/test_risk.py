@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sfumato.errors import PlanError
+from sfumato.microdata.measures.overview import SizeCount
 from sfumato.microdata.measures.risk import prosecutor
-from sfumato.microdata.measures.risk_overview import SizeCount
 from sfumato.microdata.models.individual_risk import expected_risks
 from sfumato.pipelines.risk import risk
 from sfumato.report.risk import text

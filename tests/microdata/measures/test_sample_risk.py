@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from sfumato.errors import DataError, PlanError
-from sfumato.microdata.counts.missing_matches import matching_rows
+from sfumato.microdata.counts.combinations import matching_rows
 from sfumato.microdata.models.class_weights import holding_weights
 from sfumato.microdata.models.equivalence_classes import EquivalenceClasses
 from sfumato.microdata.models.global_risk import GlobalRisk

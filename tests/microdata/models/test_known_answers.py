@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sfumato.errors import PlanError
-from sfumato.hierarchies.tree import Tree
+from sfumato.hierarchies.lists import Tree
 from sfumato.microdata.models.alpha_k_anonymity import AlphaKAnonymity
 from sfumato.microdata.models.average_risk import AverageRisk
 from sfumato.microdata.models.beta_likeness import BetaLikeness
@@ -17,7 +17,7 @@ from sfumato.microdata.models.k_anonymity import KAnonymity
 from sfumato.microdata.models.l_diversity import LDiversity
 from sfumato.microdata.models.sample_uniqueness import SampleUniqueness
 from sfumato.microdata.models.t_closeness import TCloseness, ranks_of
-from sfumato.microdata.recoding.population import holding_persons
+from sfumato.microdata.recoding.reference import holding_persons
 
 
 def classes_of(*classes: list[str | None]) -> tuple[EquivalenceClasses, EquivalenceClasses]:

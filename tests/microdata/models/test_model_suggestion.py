@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 import sfumato as sf
-from sfumato.hierarchies.absence_values import is_negative
+from sfumato.hierarchies.spellings import is_negative
 from sfumato.pipelines.plan_suggestion.plan_draft import proposed_promise
 
 

@@ -4,10 +4,16 @@ import numpy as np
 import pytest
 
 from sfumato.errors import DataError
-from sfumato.microdata.perturbation import household_swap, pram
-from sfumato.microdata.perturbation.keyed_random import normals, uniforms
-from sfumato.microdata.perturbation.noise import with_noise
-from sfumato.microdata.perturbation.rank_swap import rank_partners
+from sfumato.microdata.keyed_random import normals, uniforms
+from sfumato.microdata.perturbation.random_changes import (
+    given_transition,
+    invariant_transition,
+    partners_of,
+    randomized,
+    rank_partners,
+    risky_rows,
+    with_noise,
+)
 
 
 def test_draws_are_uniform_and_normal_and_belong_to_their_key() -> None:
@@ -85,13 +91,13 @@ def test_rank_swapping_of_ties_and_of_one_row() -> None:
 def test_pram_keeps_expected_numbers_over_many_keys() -> None:
     counts = np.array([500, 300, 150, 50])
     codes = np.repeat(np.arange(4), counts)
-    transition = pram.invariant("abcd", counts, 0.7)
+    transition = invariant_transition("abcd", counts, 0.7)
     assert (counts @ transition.matrix) == pytest.approx(counts)
     assert transition.matrix.sum(axis=1) == pytest.approx([1] * 4)
     assert np.diag(transition.matrix).min() >= 0.7
     keys = 400
     numbers = np.array(
-        [np.bincount(pram.randomized(codes, transition, uniforms(f"{key}", 1000)), minlength=4) for key in range(keys)]
+        [np.bincount(randomized(codes, transition, uniforms(f"{key}", 1000)), minlength=4) for key in range(keys)]
     )
     # The mean over keys of each number is normal with a known variance; chi-squared with 3 degrees of freedom (the
     # numbers add up) exceeds 16.3 once in a thousand runs; these keys are fixed.
@@ -103,10 +109,10 @@ def test_pram_keeps_expected_numbers_over_many_keys() -> None:
 
 
 def test_a_given_matrix_is_followed_and_unknown_categories_are_refused() -> None:
-    transition = pram.given(["a", "b"], {"a": {"a": 0.0, "b": 1.0}, "b": {"b": 1.0}}, "column")
-    assert pram.randomized(np.array([0, 1, 0]), transition, uniforms("key", 3)).tolist() == [1, 1, 1]
+    transition = given_transition(["a", "b"], {"a": {"a": 0.0, "b": 1.0}, "b": {"b": 1.0}}, "column")
+    assert randomized(np.array([0, 1, 0]), transition, uniforms("key", 3)).tolist() == [1, 1, 1]
     with pytest.raises(DataError, match="not in the matrix"):
-        pram.given(["a", "c"], {"a": {"a": 1.0}}, "column")
+        given_transition(["a", "c"], {"a": {"a": 1.0}}, "column")
 
 
 def test_households_change_regions_with_others_like_them() -> None:
@@ -116,7 +122,7 @@ def test_households_change_regions_with_others_like_them() -> None:
     regions = random.integers(0, 5, 300)[households]
     kind = random.integers(0, 2, len(households))[:, None]
     risky = random.random(len(households)) < 0.05
-    partners = household_swap.partners_of(households, regions, kind, risky, 0.2, "key")
+    partners = partners_of(households, regions, kind, risky, 0.2, "key")
     moved = np.unique(households[partners != np.arange(len(partners))])
     assert 0.15 <= len(moved) / 300 <= 0.45
     for household in moved:
@@ -137,4 +143,4 @@ def test_households_change_regions_with_others_like_them() -> None:
 
 def test_risky_rows_are_those_with_few_like_them_in_their_region() -> None:
     regions, keys = np.array([0, 0, 0, 1]), np.array([[1], [1], [2], [1]])
-    assert household_swap.risky_rows(regions, keys, 2).tolist() == [False, False, True, True]
+    assert risky_rows(regions, keys, 2).tolist() == [False, False, True, True]

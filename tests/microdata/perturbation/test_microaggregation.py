@@ -9,9 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.microdata.perturbation.block_microaggregation import blocks_of
-from sfumato.microdata.perturbation.mdav_kernels import nearest_groups
-from sfumato.microdata.perturbation.microaggregation import _sorted_places, groups_of, information_loss, means_of
+from sfumato.microdata.perturbation.kernels import nearest_groups
+from sfumato.microdata.perturbation.microaggregation import (
+    _sorted_places,
+    blocks_of,
+    groups_of,
+    information_loss,
+    means_of,
+)
 from sizes import size
 
 KNOWN = {

@@ -10,8 +10,6 @@ import pytest
 
 from sfumato.errors import PlanError
 from sfumato.hierarchies.builders import dates, digits, hierarchy_file, intervals, order, suppress_all, tree
-from sfumato.microdata.column_transforms.perturbation import Noise
-from sfumato.microdata.column_transforms.transform_plan import PublishPlan
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.microdata.models.average_risk import AverageRisk
 from sfumato.microdata.models.delta_disclosure import DeltaDisclosure
@@ -23,6 +21,7 @@ from sfumato.microdata.models.k_anonymity import KAnonymity, SetSizes
 from sfumato.microdata.models.k_map import KMap
 from sfumato.microdata.models.l_diversity import LDiversity
 from sfumato.microdata.models.t_closeness import TCloseness
+from sfumato.microdata.perturbation.plan import Noise
 from sfumato.microdata.plan import model
 from sfumato.microdata.plan.builder import Plan
 from sfumato.microdata.plan.files import FilePlan
@@ -36,6 +35,7 @@ from sfumato.microdata.plan.methods import (
 from sfumato.microdata.plan.model import ColumnPlan, OutputPlan
 from sfumato.microdata.plan.policy_plan import PolicyPlan
 from sfumato.microdata.plan.read import read_plan
+from sfumato.microdata.publish_plan import PublishPlan
 from sfumato.pipelines.release import anonymize
 from sfumato.pipelines.verify import verify
 

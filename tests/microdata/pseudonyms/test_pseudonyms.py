@@ -7,10 +7,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sfumato.errors import DataError, PlanError
-from sfumato.microdata.pseudonyms.formats import FF1, FormatPseudonyms
-from sfumato.microdata.pseudonyms.key import KEY_BYTES, PseudonymKey
-from sfumato.microdata.pseudonyms.pseudonyms import pseudonyms_of
-from sfumato.microdata.pseudonyms.tokens import KeyedPseudonyms, is_token
+from sfumato.microdata.pseudonyms import (
+    FF1,
+    KEY_BYTES,
+    FormatPseudonyms,
+    KeyedPseudonyms,
+    PseudonymKey,
+    is_token,
+    pseudonyms_of,
+)
 
 KEY = PseudonymKey("study", bytes(range(KEY_BYTES)))
 OTHER = PseudonymKey("study", bytes(range(1, KEY_BYTES + 1)))

@@ -10,7 +10,7 @@ from sfumato.microdata.counts.frequency_table import ValueCounts, tabulate
 from sfumato.microdata.methods.search import search
 from sfumato.microdata.plan.read import read_plan
 from sfumato.microdata.recoding.expected_counts import classes_of, expected_counts, hides_sensitive
-from sfumato.microdata.recoding.recoding import SuppressionHandling, numbered, published_labels
+from sfumato.microdata.recoding.mapping import SuppressionHandling, numbered, published_labels
 
 ROWS = [
     ("21", "f", "flu"),

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from sfumato.hierarchies.suppress_all import SuppressAll
+from sfumato.hierarchies.lists import SuppressAll
 from sfumato.microdata.counts.frequency_table import code_column
 from sfumato.microdata.models.k_anonymity import KAnonymity
 from sfumato.microdata.plan.model import ColumnPlan, Plan
-from sfumato.microdata.recoding.recoding import Division, LevelRecoding, SuppressionHandling
+from sfumato.microdata.recoding.mapping import Division, LevelRecoding, SuppressionHandling
 
 COLUMN = ColumnPlan("quasi-identifier", "integer", SuppressAll())
 PLAN = Plan({"age": COLUMN}, (KAnonymity(1),))

@@ -7,11 +7,11 @@ import polars as pl
 import pytest
 
 from sfumato.engines.engine import MissingRules
-from sfumato.microdata.counts.count_differences import CountDifference
+from sfumato.microdata.counts.combinations import CountDifference
 from sfumato.microdata.counts.frequency_table import ValueCounts, tabulate
 from sfumato.microdata.plan.read import read_plan
 from sfumato.microdata.recoding.expected_counts import NOWHERE, expected_counts, pools_of
-from sfumato.microdata.recoding.recoding import Division, SuppressionHandling, class_recoding
+from sfumato.microdata.recoding.mapping import Division, SuppressionHandling, class_recoding
 from sfumato.pipelines.release import anonymize
 
 DRAW = np.random.default_rng(8)

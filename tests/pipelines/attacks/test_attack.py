@@ -10,10 +10,10 @@ import pytest
 from sfumato import datasets
 from sfumato.errors import DataError, PlanError
 from sfumato.localization.messages import words_in
-from sfumato.microdata.attacks.attack_data import coded_rows
-from sfumato.microdata.attacks.attack_result import NOTHING_TRIED, AttackResult, Rate, judged_together
+from sfumato.microdata.attacks.coded_rows import coded_rows
 from sfumato.microdata.attacks.inference import infer
-from sfumato.microdata.attacks.seeded_shuffles import by_r
+from sfumato.microdata.attacks.result import NOTHING_TRIED, AttackResult, Rate, judged_together
+from sfumato.microdata.attacks.row_order import by_r
 from sfumato.pipelines.attacks.attack import PARTS, STEPS, attack
 from sfumato.pipelines.release import anonymize
 from sfumato.pipelines.report_folder import read_dossier
@@ -495,7 +495,7 @@ def test_the_guesser_of_numbers_is_as_tolerant_as_the_attack() -> None:
 
 def test_ranges_of_too_many_numbers_for_a_table_are_inferred_too(monkeypatch) -> None:
     """Whether a table of labels by values is made decides how they are compared, not whether."""
-    monkeypatch.setattr("sfumato.microdata.attacks.attack_data.MOST_PAIRS", 100)
+    monkeypatch.setattr("sfumato.microdata.attacks.coded_rows.MOST_PAIRS", 100)
     random = np.random.default_rng(0)
     group = random.integers(0, 20, 400)
     income = 1000 * group + random.uniform(0, 999, 400)

@@ -13,9 +13,9 @@ import pytest
 
 from sfumato.engines.dataframes.engine import FrameEngine
 from sfumato.errors import DataError, InternalError, PlanError, UnattainableError
-from sfumato.microdata.column_transforms.transform_plan import number_of
 from sfumato.microdata.plan.read import read_plan
 from sfumato.microdata.plan.write import plan_dict
+from sfumato.microdata.publish_plan import number_of
 from sfumato.pipelines.apply import apply
 from sfumato.pipelines.release import anonymize
 from sfumato.pipelines.release_stages import perturb

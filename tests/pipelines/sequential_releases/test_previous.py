@@ -11,9 +11,8 @@ import yaml
 
 from sfumato import datasets
 from sfumato.errors import PlanError, UnattainableError
-from sfumato.microdata.attacks.differencing import attack_histories
 from sfumato.microdata.plan.read import read_plan
-from sfumato.microdata.release_histories import with_erased
+from sfumato.microdata.sequential_releases import attack_histories, with_erased
 from sfumato.pipelines.attacks.attack import attack, compared_by_persons
 from sfumato.pipelines.attacks.target import strings_of, target_of
 from sfumato.pipelines.persons.earlier_releases import read_release

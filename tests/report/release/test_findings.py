@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from sfumato.localization.messages import words_in
-from sfumato.microdata.measures.attribute_inference import InferenceRisk
+from sfumato.microdata.measures.inference import InferenceRisk
 from sfumato.pipelines.release import anonymize
 from sfumato.report.release.column_evidence import ReportData
 from sfumato.report.release.findings import disclosure, heavily_generalized_columns, inference_risks

@@ -13,9 +13,10 @@ from sfumato.engines.dataframes.sources import bare, plain_values, worded
 from sfumato.engines.join_keys import person_hash, shared_out
 from sfumato.errors import DataError
 from sfumato.microdata.counts import row_kernels
+from sfumato.microdata.counts.combinations import packing_of, places_of
 from sfumato.microdata.counts.frequency_table import DROPPED
-from sfumato.microdata.counts.key_packing import packing_of, places_of
-from sfumato.microdata.recoding.recoding import (
+from sfumato.microdata.keyed_random import shuffled
+from sfumato.microdata.recoding.mapping import (
     STAR,
     ClassRecoding,
     Division,
@@ -24,7 +25,6 @@ from sfumato.microdata.recoding.recoding import (
     SuppressionHandling,
     numbered,
 )
-from sfumato.microdata.row_order import shuffled
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,9 +10,9 @@ import narwhals as nw
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.microdata.counts import row_kernels, text_kernels
+from sfumato.microdata.counts import row_kernels
+from sfumato.microdata.counts.combinations import Packing, Words, counted_words, packing_of
 from sfumato.microdata.counts.frequency_table import ValueCounts
-from sfumato.microdata.counts.key_packing import Packing, Words, counted_words, packing_of
 from sfumato.native.dispatch import way
 
 Codes = npt.NDArray[np.int32]
@@ -64,13 +64,13 @@ def _number_part(part: Any, codes: Codes, numbers: dict[str, int]) -> bool:
     kind, begin, end = str(part.type), part.offset, part.offset + len(part)
     if kind == "string_view":
         views = np.frombuffer(part.buffers()[1], np.uint64).reshape(-1, 2)[begin:end]
-        many = text_kernels.number_views(views, MOST_TEXTS, firsts, codes)
+        many = row_kernels.number_views(views, MOST_TEXTS, firsts, codes)
     elif kind in ("string", "large_string"):
         _, places, texts = part.buffers()
         short = kind == "string"
         offsets = np.frombuffer(places, np.int32) if short else np.frombuffer(places, np.int64)
         data = np.frombuffer(texts or b"", np.uint8)
-        many = text_kernels.number_texts(offsets[begin : end + 1], data, MOST_TEXTS, firsts, codes)
+        many = row_kernels.number_texts(offsets[begin : end + 1], data, MOST_TEXTS, firsts, codes)
     else:
         return False
     if many < 0:
@@ -110,12 +110,12 @@ def _laid(texts: Sequence[str | None], codes: Codes, kind: str) -> Any:
     lengths = np.array([len(part) for part in parts], np.int64)
     short, rows = kind == "string", len(codes)
     offsets = np.empty(rows + 1, np.int32) if short else np.empty(rows + 1, np.int64)
-    many = text_kernels.place_texts(lengths, codes, offsets)
+    many = row_kernels.place_texts(lengths, codes, offsets)
     if short and many > MOST_BYTES:
         return None
     data = np.frombuffer(b"".join([*parts, bytes(BYTES_BEHIND)]), np.uint8)
     laid = np.empty(many + BYTES_BEHIND, np.uint8)
-    text_kernels.lay_texts(data, np.cumsum(lengths) - lengths, codes, offsets, laid)
+    row_kernels.lay_texts(data, np.cumsum(lengths) - lengths, codes, offsets, laid)
     array = pyarrow.StringArray if short else pyarrow.LargeStringArray
     return array.from_buffers(rows, pyarrow.py_buffer(offsets), pyarrow.py_buffer(laid[:many]))
 

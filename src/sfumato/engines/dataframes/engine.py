@@ -42,8 +42,8 @@ from sfumato.engines.sql import check_names
 from sfumato.errors import DataError, EngineError
 from sfumato.hierarchies.label_bounds import Bounds, in_order, is_whole
 from sfumato.microdata.counts.frequency_table import ValueCounts
-from sfumato.microdata.missing_codes import code_texts
-from sfumato.microdata.recoding.recoding import Recoding, SuppressionHandling
+from sfumato.microdata.data_plan import code_texts
+from sfumato.microdata.recoding.mapping import Recoding, SuppressionHandling
 
 
 def number_series(name: str, numbers: Sequence[float | None], kind: Any, backend: Any) -> Any:

@@ -23,7 +23,7 @@ from sfumato.engines.duckdb.expressions import (
 )
 from sfumato.engines.engine import MissingRules
 from sfumato.engines.join_keys import PERSON
-from sfumato.microdata.counts.key_packing import Packing, packing_of
+from sfumato.microdata.counts.combinations import Packing, packing_of
 from sfumato.microdata.counts.persons import ADDED_UP
 
 # Number of rows that show whether a column has too many texts, before all rows are scanned.

@@ -37,7 +37,7 @@ from sfumato.errors import DataError, EngineError, SfumatoError
 from sfumato.microdata.counts.frequency_table import ValueCounts
 from sfumato.microdata.counts.persons import PersonCount
 from sfumato.microdata.data_plan import DataPlan
-from sfumato.microdata.recoding.recoding import STAR, LevelRecoding, Recoding, SuppressionHandling
+from sfumato.microdata.recoding.mapping import STAR, LevelRecoding, Recoding, SuppressionHandling
 
 Row = dict[str, str | None]
 # Texts of at most this many cells are numbered in Python.

@@ -11,8 +11,8 @@ from sfumato.engines.canonical_text import WHITE_SPACE
 from sfumato.engines.duckdb.sources import Source
 from sfumato.engines.engine import MissingRules
 from sfumato.engines.join_keys import PERSON, JoinTables
-from sfumato.hierarchies.person_keys import NOISE, SIGNS
-from sfumato.microdata.counts.key_packing import Packing
+from sfumato.hierarchies.spellings import NOISE, SIGNS
+from sfumato.microdata.counts.combinations import Packing
 
 INTEGERS = frozenset({"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER"})
 # Maximum length of a list that is searched for each dictionary entry, or for each row of a part without a dictionary.

@@ -19,11 +19,10 @@ from sfumato.engines.duckdb.streaming_apply import Stream
 from sfumato.engines.duckdb.writing import asked, keys_statement
 from sfumato.engines.files import about_rows, files_of, format_of
 from sfumato.engines.join_keys import NUMBER_DIGITS, PERSON
-from sfumato.hierarchies.levels import present_codes
+from sfumato.hierarchies.hierarchy import present_codes
+from sfumato.microdata.counts.combinations import Words, counted_words, packing_of
 from sfumato.microdata.counts.frequency_table import DROPPED, ValueCounts
-from sfumato.microdata.counts.key_packing import Words, counted_words, packing_of
-from sfumato.microdata.counts.person_numbers import number_keys, persons_of_rows
-from sfumato.microdata.counts.persons import PersonCount
+from sfumato.microdata.counts.persons import PersonCount, number_keys, persons_of_rows
 from sfumato.microdata.data_plan import DataPlan
 
 # Limits of rows in memory: their number, their approximate bytes, and the fraction 1/SHARE of a memory limit.

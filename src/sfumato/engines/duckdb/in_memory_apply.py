@@ -18,10 +18,10 @@ from sfumato.engines.canonical_text import Texts
 from sfumato.engines.duckdb.database import changed
 from sfumato.engines.duckdb.expressions import INTEGERS, DictionaryExpression, as_text, enumeration
 from sfumato.engines.duckdb.join_apply import Joining
-from sfumato.hierarchies.levels import present_codes
-from sfumato.microdata.counts.key_packing import places_of
-from sfumato.microdata.recoding.recoding import STAR, numbered
-from sfumato.microdata.row_order import shuffled
+from sfumato.hierarchies.hierarchy import present_codes
+from sfumato.microdata.counts.combinations import places_of
+from sfumato.microdata.keyed_random import shuffled
+from sfumato.microdata.recoding.mapping import STAR, numbered
 
 # Types whose values are read from and written to the database unchanged.
 NUMBERS = INTEGERS | {"DOUBLE"}

@@ -19,10 +19,10 @@ from sfumato.engines import sql
 from sfumato.engines.duckdb.expressions import DictionaryExpression, RecodingApplier, as_text, filtered, packed
 from sfumato.engines.duckdb.writing import copy_statement, keys_statement
 from sfumato.engines.join_keys import PERSON, PERSONS_FILE
-from sfumato.hierarchies.levels import present_codes
+from sfumato.hierarchies.hierarchy import present_codes
 from sfumato.microdata.counts.frequency_table import DROPPED
-from sfumato.microdata.recoding.recoding import STAR, Division, numbered
-from sfumato.microdata.row_order import ORDER_DIGITS, ROWS_A_HASH, hash_words
+from sfumato.microdata.keyed_random import ORDER_DIGITS, ROWS_A_HASH, hash_words
+from sfumato.microdata.recoding.mapping import STAR, Division, numbered
 
 # Up to this number of threads, one thread writes codes as fast as all of them write texts.
 MOST_THREADS = 3

@@ -26,9 +26,9 @@ from sfumato.engines.duckdb.expressions import (
 )
 from sfumato.engines.duckdb.writing import copy_statement, keys_statement
 from sfumato.engines.join_keys import PERSON
-from sfumato.hierarchies.levels import present_codes
+from sfumato.hierarchies.hierarchy import present_codes
 from sfumato.microdata.counts.frequency_table import DROPPED
-from sfumato.microdata.recoding.recoding import STAR, LevelRecoding
+from sfumato.microdata.recoding.mapping import STAR, LevelRecoding
 
 MAX_CLASSES = 5_000_000
 # The mask is copied for every two thousand rows.

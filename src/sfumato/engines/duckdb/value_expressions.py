@@ -5,8 +5,7 @@ from typing import Any
 
 from sfumato.engines import sql
 from sfumato.engines.canonical_text import WHITE_SPACE
-from sfumato.microdata.data_plan import DataPlan
-from sfumato.microdata.missing_codes import code_texts
+from sfumato.microdata.data_plan import DataPlan, code_texts
 
 WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT")
 # Types whose values are published unchanged.

@@ -1,7 +1,7 @@
 """Publish rows with Spark: lookups are joined to them, broadcast if small; no row is collected by the driver.
 
 The key of each quasi-identifier is looked up in a table of its own, which yields a code and, if every column has one
-level, the label. The codes of a row, packed as in key_packing.py, are looked up in the table of classes. All joins are
+level, the label. The codes of a row, packed as in combinations.py, are looked up in the table of classes. All joins are
 null-safe. A value or combination that the recoding does not know finds no partner: the recount detects the difference.
 """
 
@@ -17,8 +17,8 @@ from sfumato.engines.engine import MissingRules
 from sfumato.engines.join_keys import PERSON, JoinTables
 from sfumato.engines.spark.sources import ROW, SparkSource, is_float, key_of, plain_key_of, present, stripped, text_of
 from sfumato.microdata.counts.frequency_table import DROPPED
-from sfumato.microdata.recoding.recoding import STAR, Division, LevelRecoding
-from sfumato.microdata.row_order import ORDER_DIGITS, ROWS_A_HASH
+from sfumato.microdata.keyed_random import ORDER_DIGITS, ROWS_A_HASH
+from sfumato.microdata.recoding.mapping import STAR, Division, LevelRecoding
 
 # Maximum number of rows of a lookup table to broadcast; larger ones are joined like any other table.
 MAX_BROADCAST = 2_000_000

@@ -32,7 +32,7 @@ from sfumato.engines.spark.sources import (
 from sfumato.microdata.counts.frequency_table import ValueCounts
 from sfumato.microdata.counts.persons import PersonCount, added_persons
 from sfumato.microdata.data_plan import DataPlan
-from sfumato.microdata.recoding.recoding import Recoding, SuppressionHandling
+from sfumato.microdata.recoding.mapping import Recoding, SuppressionHandling
 
 if TYPE_CHECKING:
     from sfumato.engines.duckdb.engine import DuckDBEngine

@@ -18,9 +18,8 @@ from sfumato.engines.engine import MissingRules
 from sfumato.engines.files import Records, files_in, format_of, head_of, records_in
 from sfumato.engines.sql import check_names
 from sfumato.errors import EngineError
-from sfumato.hierarchies.person_keys import SIGNS
-from sfumato.microdata.data_plan import DataPlan
-from sfumato.microdata.missing_codes import code_numbers, code_texts
+from sfumato.hierarchies.spellings import SIGNS
+from sfumato.microdata.data_plan import DataPlan, code_numbers, code_texts
 
 ROW = "sfumato_row"
 FILE, INDEX = "sfumato_file", "sfumato_index"

@@ -11,9 +11,9 @@ import numpy as np
 from sfumato.dataclass import dataclass
 from sfumato.delimited.dialect import CURRENCY_SIGN
 from sfumato.errors import PlanError
-from sfumato.hierarchies.character_masking import MAX_LENGTH
 from sfumato.hierarchies.hierarchy import Hierarchy
 from sfumato.hierarchies.intervals import Intervals
+from sfumato.hierarchies.lists import MAX_LENGTH
 from sfumato.hierarchies.registry import HIERARCHY
 from sfumato.hierarchies.role_detection import robust_intervals
 from sfumato.hierarchies.role_detection.coded_numbers import are_codes, without_no_answers

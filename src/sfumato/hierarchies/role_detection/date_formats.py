@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.hierarchies.datetimes import read_moments
+from sfumato.hierarchies.dates import read_moments
 from sfumato.hierarchies.role_detection.profile import Profile
 from sfumato.patterns import regex
 

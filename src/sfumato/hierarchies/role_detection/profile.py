@@ -8,7 +8,7 @@ from itertools import compress
 import numpy as np
 
 from sfumato.dataclass import dataclass
-from sfumato.hierarchies.person_keys import plain_keys
+from sfumato.hierarchies.spellings import plain_keys
 from sfumato.hierarchies.types import canonical
 from sfumato.patterns import regex
 

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.dataclass import dataclass
-from sfumato.hierarchies.datetimes import read_moments
+from sfumato.hierarchies.dates import read_moments
 from sfumato.hierarchies.hierarchy import Hierarchy
 from sfumato.hierarchies.label_bounds import bounds_of
 from sfumato.microdata.recoding.range_grid import range_ends

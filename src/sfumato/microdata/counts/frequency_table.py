@@ -14,11 +14,11 @@ import numpy.typing as npt
 
 from sfumato.dataclass import dataclass
 from sfumato.hierarchies.hierarchy import Codes, Hierarchy
-from sfumato.hierarchies.spelling_variants import one_spelling, plain_text
-from sfumato.hierarchies.suppress_all import SuppressAll
+from sfumato.hierarchies.lists import SuppressAll
+from sfumato.hierarchies.spellings import one_spelling, plain_text
 from sfumato.hierarchies.types import canonical
 from sfumato.microdata.counts import kernels
-from sfumato.microdata.counts.key_packing import Packing, Words, packing_of
+from sfumato.microdata.counts.combinations import Packing, Words, packing_of
 from sfumato.microdata.data_plan import OnInvalid
 from sfumato.microdata.models.equivalence_classes import Counts, EquivalenceClasses, Floats, Histogram, histogram
 from sfumato.microdata.plan.model import ColumnPlan, Plan

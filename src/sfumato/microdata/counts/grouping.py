@@ -1,6 +1,6 @@
-"""Group a frequency table into the equivalence classes of any node, starting from the nearest table already grouped."""
+"""Group a frequency table into the equivalence classes of a node or of a subset of its columns."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -9,8 +9,8 @@ import numpy.typing as npt
 from sfumato.dataclass import dataclass
 from sfumato.hierarchies.hierarchy import Hierarchy
 from sfumato.microdata.counts import grouping_kernels, kernels
-from sfumato.microdata.counts.frequency_table import FrequencyTable
-from sfumato.microdata.counts.key_packing import Packing, Words, packing_of
+from sfumato.microdata.counts.combinations import Packing, Words, packing_of
+from sfumato.microdata.counts.frequency_table import FrequencyTable, ValueCounts
 from sfumato.microdata.models.equivalence_classes import Counts, EquivalenceClasses, Histogram
 from sfumato.microdata.models.persons import PERSONS
 
@@ -277,3 +277,91 @@ class LevelMaps:
         self.begins[column, low, high] = self._used
         self._used += len(new)
         self._steps.add((column, low, high))
+
+
+Owners = npt.NDArray[np.int32]
+
+
+class Regrouper:
+    """Groups packed combinations by chosen columns in reusable arrays."""
+
+    def __init__(self, table: FrequencyTable) -> None:
+        self.columns = table.columns
+        self.counts = table.counts
+        self.packing = packing_of([ladder.size for ladder in table.ladders])
+        self.keys = self.packing.pack(table.codes)
+        self._groups = KeyGroups(self.keys, self.packing)
+        self._masked = np.empty_like(self.keys)
+
+    def by(
+        self, columns: Iterable[int], keys: Words | None = None, counts: Counts | None = None
+    ) -> tuple[Words, Counts]:
+        """Return packed values and rows of the classes by some columns, from combinations or from finer classes."""
+        keys = self.keys if keys is None else keys
+        count = self._group(columns, keys, self.counts if counts is None else counts)
+        return self._groups.keys[:, :count].copy(), self._groups.counts[:count].copy()
+
+    def sizes_by(self, columns: Iterable[int]) -> tuple[Owners, Counts]:
+        """Return for each combination its class by some columns, and the class sizes; the next call overwrites both."""
+        count = self._group(columns, self.keys, self.counts)
+        return self._groups.owner, self._groups.counts[:count]
+
+    def owners(self, many: int) -> Owners:
+        """Return the class of each of the `many` entries grouped last; the next call overwrites it."""
+        return self._groups.owner[:many]
+
+    def _group(self, columns: Iterable[int], keys: Words, counts: Counts) -> int:
+        kept = set(columns)
+        masked = self._masked[:, : keys.shape[1]]
+        np.bitwise_and(keys, self.packing.bits(kept)[:, None], out=masked)
+        last = max((column for column in range(len(self.columns)) if column not in kept), default=-1)
+        return self._groups.group(masked, counts, last)
+
+
+def counted_by(text_counts: ValueCounts, columns: Sequence[str]) -> ValueCounts:
+    """Return the value counts by a subset of the columns, as an engine would count them.
+
+    >>> both = ValueCounts(("a", "b"), (("x", "y"), ("1",)), np.array([[0, 0], [1, 0]], np.int32), np.array([2, 3]), 5)
+    >>> counted_by(both, ["b"]).counts.tolist()
+    [5]
+    """
+    places = [text_counts.columns.index(name) for name in columns]
+    values = tuple(text_counts.values[place] for place in places)
+    codes = np.ascontiguousarray(text_counts.codes[:, places])
+    packing = packing_of([len(texts) for texts in values])
+    keys = packing.pack(codes)
+    order = packing.order_of(keys)
+    ordered = keys[:, order]
+    first = np.ones(len(order), bool)
+    first[1:] = (ordered[:, 1:] != ordered[:, :-1]).any(axis=0)
+    starts = np.flatnonzero(first)
+    counts = np.add.reduceat(text_counts.counts[order], starts) if len(starts) else text_counts.counts[:0]
+    return ValueCounts(tuple(columns), values, codes[order[starts]], counts, text_counts.rows)
+
+
+def in_order(texts: Mapping[str, Sequence[str | None]], number: str) -> ValueCounts:
+    """Return one entry per row, with a further column that numbers the rows.
+
+    >>> in_order({"a": ["x", "x"]}, "place").codes.tolist()
+    [[0, 0], [0, 1]]
+    """
+    places = [{text: place for place, text in enumerate(dict.fromkeys(column))} for column in texts.values()]
+    rows = len(next(iter(texts.values())))
+    pairs = zip(places, texts.values(), strict=True)
+    codes = [*([found[text] for text in column] for found, column in pairs), range(rows)]
+    values = (*(tuple(found) for found in places), tuple(map(str, range(rows))))
+    return ValueCounts((*texts, number), values, np.array(codes, np.int32).T, np.ones(rows, np.int64), rows)
+
+
+def one_row_each(text_counts: ValueCounts) -> ValueCounts:
+    """Return one row per person, without the person column, which comes last: persons do not confirm themselves.
+
+    >>> codes, counts = np.array([[0, 0], [1, 0]], np.int32), np.array([2, 3])
+    >>> both = ValueCounts(("a", "who"), (("x", "y"), ("p",)), codes, counts, 5)
+    >>> one_row_each(both).counts.tolist()
+    [1]
+    """
+    _, first = np.unique(text_counts.codes[:, -1], return_index=True)
+    codes = np.ascontiguousarray(text_counts.codes[first, :-1])
+    ones = np.ones(len(first), text_counts.counts.dtype)
+    return ValueCounts(text_counts.columns[:-1], text_counts.values[:-1], codes, ones, len(first))

@@ -1,6 +1,6 @@
 """Compiled loops that count classes, compute the loss of suppression, and rule out nodes.
 
-Shapes: a table has n combinations of m columns, packed in w words (see key_packing.py); keys are (w, n), so that the
+Shapes: a table has n combinations of m columns, packed in w words (see combinations.py); keys are (w, n), so that the
 keys of each word are contiguous. All loops release the interpreter lock.
 """
 

@@ -19,9 +19,9 @@ import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.microdata.counts import kernels
+from sfumato.microdata.counts.combinations import Packing, packing_of
 from sfumato.microdata.counts.frequency_table import FrequencyTable
 from sfumato.microdata.counts.grouping import Grouped, Node
-from sfumato.microdata.counts.key_packing import Packing, packing_of
 from sfumato.microdata.losses.level_losses import LevelLoss
 from sfumato.microdata.losses.loss import Charges, LossTerms, SweepResult, Window, summed_over_lattice
 from sfumato.microdata.models.equivalence_classes import BoolArray, Floats

@@ -10,7 +10,7 @@ these rows: anyone who knows such a value of a person finds the row. A column th
 is treated as known to anyone who knows that quasi-identifier (see `telling`).
 
 A missing value does not count for l. Values that are likely spelling variants of one
-(`hierarchies/spelling_variants.py`) are counted as written, and a second time as one value.
+(`hierarchies/spellings.py`) are counted as written, and a second time as one value.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,12 +20,11 @@ from typing import Any
 import numpy as np
 
 from sfumato.dataclass import dataclass
-from sfumato.hierarchies.spelling_variants import meanings
-from sfumato.microdata.counts.count_differences import numbers_of
+from sfumato.hierarchies.spellings import meanings
+from sfumato.microdata.counts.combinations import numbers_of
 from sfumato.microdata.counts.frequency_table import ValueCounts
 from sfumato.microdata.counts.persons import of_plain_keys
-from sfumato.microdata.measures.attribute_inference import InferenceRisk
-from sfumato.microdata.measures.pair_inference import PairInference
+from sfumato.microdata.measures.inference import InferenceRisk, PairInference
 from sfumato.microdata.models.equivalence_classes import BoolArray, Counts, Histogram, histogram
 from sfumato.microdata.models.l_diversity import judged_values, told_values
 from sfumato.microdata.models.t_closeness import TCloseness

@@ -19,8 +19,8 @@ from sfumato.hierarchies.hierarchy import Hierarchy
 from sfumato.hierarchies.types import inexact, ranks_of
 from sfumato.microdata.models.equivalence_classes import Counts, Floats
 from sfumato.microdata.plan.model import ColumnPlan
+from sfumato.microdata.recoding.mapping import STAR, Labels
 from sfumato.microdata.recoding.range_grid import RangeGrid, grid_of, range_ends
-from sfumato.microdata.recoding.recoding import STAR, Labels
 
 Places = npt.NDArray[np.int64]
 Pairs = tuple[Places, Places]

@@ -19,7 +19,7 @@ from sfumato.microdata.measures.label_coverage import Domain, Pairs, Places, cov
 from sfumato.microdata.models.equivalence_classes import BoolArray, Counts, Floats
 from sfumato.microdata.plan.methods import KOptimize, LocalSuppression, Microaggregation
 from sfumato.microdata.plan.model import Plan
-from sfumato.microdata.recoding.recoding import ClassRecoding, Labels, LevelRecoding, Recoding, tells_something
+from sfumato.microdata.recoding.mapping import ClassRecoding, Labels, LevelRecoding, Recoding, tells_something
 
 # Up to this number of possible pairs, a table of all of them is used for counting.
 DENSE_PAIRS = 4_000_000

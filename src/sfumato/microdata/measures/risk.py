@@ -1,6 +1,7 @@
-"""Re-identification risk: how likely an attacker who knows the quasi-identifiers finds the right row.
+"""Re-identification risk of classes, of single rows, and of survey samples with weights and households.
 
-Three attackers, after Dankar, F., El Emam, K. (2010). A method for evaluating marketer re-identification risk,
+Re-identification risk: how likely an attacker who knows the quasi-identifiers finds the right row. Three attackers,
+after Dankar, F., El Emam, K. (2010). A method for evaluating marketer re-identification risk,
 https://doi.org/10.1145/1754239.1754271:
 
 - the prosecutor knows that the person is in the data: the risk of a row is 1 / size of its class, or, if a missing
@@ -13,12 +14,31 @@ https://doi.org/10.1145/1754239.1754271:
   journalist's risk over the rows.
 
 Suppressed rows are not published and carry no risk; averages are over the published rows.
+
+Risk of a survey sample: risk of rows, households and the whole file, from weights and households. The risk of a row is
+the expectation of 1 / persons of the population with its values (models/individual_risk.py). The risk of a household is
+the probability that one of its members is found, 1 - Π(1 - r); each of its rows has it as hierarchical risk. The global
+risk is the expected number of rows that are found, Σ r. Rows with missing values are also counted among all rows that
+agree in the columns present in both: that increases rows and persons and lowers the risk.
 """
 
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
+from math import isnan
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
 
 from sfumato.dataclass import dataclass
-from sfumato.microdata.models.equivalence_classes import Counts, Floats
+from sfumato.microdata.counts.combinations import matching_rows
+from sfumato.microdata.counts.frequency_table import FrequencyTable
+from sfumato.microdata.counts.survey_sample import Households
+from sfumato.microdata.measures.uniques import SpecialUniques
+from sfumato.microdata.models.class_weights import MILLIONTHS
+from sfumato.microdata.models.equivalence_classes import BoolArray, Counts, Floats
+from sfumato.microdata.models.individual_risk import expected_risks
+from sfumato.microdata.recoding.mapping import Recoding
 
 THRESHOLD = 0.2
 
@@ -106,3 +126,249 @@ def attacker(counts: Counts, risks: Floats, threshold: float, estimated: bool = 
         return AttackerRisk(0.0, 0.0, 0, 0.0, estimated)
     above = int(counts[risks > threshold + 1e-12].sum())
     return AttackerRisk(float(risks.max()), float((counts * risks).sum() / rows), above, above / rows, estimated)
+
+
+Codes = npt.NDArray[np.int32]
+
+
+@dataclass(frozen=True, slots=True)
+class GlobalFigures:
+    """Joint risk of rows: the highest, the average, the expected number of rows found, and rows above a threshold.
+
+    The average is the expected number as a share of the rows.
+    """
+
+    highest: float
+    average: float
+    expected: float
+    rows_above: int
+
+
+@dataclass(frozen=True, slots=True)
+class SampleRisk:
+    """The risk of a sample by its weights and households.
+
+    Attributes:
+        persons: The sum of the weights.
+        rows: Risks of rows; households: the hierarchical risks of rows, if households are known.
+        matching: Risks of rows if a missing value matches anything; None if none is missing.
+    """
+
+    persons: float
+    threshold: float
+    rows: GlobalFigures
+    households: GlobalFigures | None = None
+    matching: GlobalFigures | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        return {name: value for name, value in asdict(self).items() if value is not None}
+
+
+@dataclass(frozen=True, slots=True)
+class WeightedClasses:
+    """Classes of a sample.
+
+    Attributes:
+        rows: Of each class; persons: the sum of its weights.
+        codes: Its values or labels, (classes, columns); unknown: which of these are missing.
+        owners: The class of each combination of the table, -1 where it is not published.
+    """
+
+    rows: Counts
+    persons: Floats
+    codes: Codes
+    unknown: BoolArray
+    owners: npt.NDArray[np.int64]
+
+    def risks(self) -> Floats:
+        """The risk of a row of each class, with a missing value as a value of its own."""
+        return expected_risks(self.rows, self.persons)
+
+    def matching_risks(self) -> Floats:
+        """The same if a missing value matches anything."""
+        rows = matching_rows(self.codes, self.unknown, self.rows)
+        millionths = np.round(self.persons * MILLIONTHS).astype(np.int64)
+        persons = matching_rows(self.codes, self.unknown, millionths) / MILLIONTHS
+        return expected_risks(rows, np.maximum(persons, rows))
+
+
+def raw_classes(table: FrequencyTable, sampling_fraction: float = 1.0) -> WeightedClasses:
+    """The combinations of a table as classes."""
+    absent = np.array([ladder.places.get(None, -1) for ladder in table.ladders], np.int32)
+    unknown: BoolArray = table.codes == absent[None, :]
+    persons = _persons(table, sampling_fraction)
+    return WeightedClasses(table.counts, persons, table.codes, unknown, np.arange(len(table.counts)))
+
+
+def published_classes(table: FrequencyTable, recoding: Recoding, missing: Sequence[str]) -> WeightedClasses | None:
+    """Return the published classes; None if combinations are divided, because their weights cannot be divided."""
+    if getattr(recoding, "division", None) is not None:
+        return None
+    kept = np.flatnonzero(~recoding.suppressed & (recoding.sizes > 0))
+    places = np.full(len(recoding.sizes), -1, np.int64)
+    places[kept] = np.arange(len(kept))
+    sums = np.bincount(recoding.owners, weights=_persons(table), minlength=len(recoding.sizes))
+    persons = sums[kept].astype(np.float64)
+    codes = recoding.classes[kept]
+    absent = [np.array([label is None or label in missing for label in labels], bool) for labels in recoding.labels]
+    unknown = np.column_stack([mask[codes[:, place]] for place, mask in enumerate(absent)])
+    return WeightedClasses(recoding.sizes[kept], persons, codes, unknown, places[recoding.owners])
+
+
+def _persons(table: FrequencyTable, sampling_fraction: float = 1.0) -> Floats:
+    weights = None if table.sample is None else table.sample.weights
+    if weights is None:
+        return table.counts / sampling_fraction
+    persons: Floats = weights / MILLIONTHS
+    return persons
+
+
+def sample_risk(table: FrequencyTable, classes: WeightedClasses, threshold: float) -> SampleRisk:
+    """Return all metrics of a sample's risk."""
+    risks = classes.risks()
+    households = None if table.sample is None else table.sample.households
+    hierarchical = None
+    if households is not None:
+        of_combinations = np.where(classes.owners < 0, 0.0, np.append(risks, 0.0)[classes.owners])
+        values, rows = households.risks(of_combinations)
+        hierarchical = _figures(values, rows, threshold, int(classes.rows.sum()))
+    matching = classes.matching_risks() if classes.unknown.any() else None
+    return SampleRisk(
+        float(classes.persons.sum()),
+        threshold,
+        _figures(risks, classes.rows, threshold),
+        hierarchical,
+        None if matching is None else _figures(matching, classes.rows, threshold),
+    )
+
+
+def _figures(risks: Floats, rows: Counts, threshold: float, all_rows: int | None = None) -> GlobalFigures:
+    expected = float((risks * rows).sum())
+    count = int(rows.sum()) if all_rows is None else all_rows
+    above = int(rows[risks > threshold + 1e-12].sum())
+    return GlobalFigures(float(risks.max(initial=0.0)), expected / max(count, 1), expected, above)
+
+
+Places = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class RowRisks:
+    """Metrics of each row, in the order of the rows; NaN for rows that were dropped.
+
+    Attributes:
+        alike: Rows with its values; persons: of the population that these represent.
+        risk: The expectation of 1 / persons with its values; household_risk: that one of its household is found.
+        matching, matching_persons, matching_risk: The same where a missing value matches anything.
+        score, dis: Of its special uniques.
+    """
+
+    alike: Floats
+    persons: Floats
+    risk: Floats
+    household_risk: Floats
+    matching: Floats
+    matching_persons: Floats
+    matching_risk: Floats
+    score: Floats
+    dis: Floats
+
+    def lines(self) -> Iterator[Sequence[str]]:
+        """Yield the names of the metrics, then those of each row with its number first; empty for NaN."""
+        yield ("row", *self.__slots__)
+        columns = [getattr(self, name).tolist() for name in self.__slots__]
+        for row, figures in enumerate(zip(*columns, strict=True), start=1):
+            yield (str(row), *("" if isnan(figure) else f"{figure:.10g}" for figure in figures))
+
+
+def row_risks(
+    classes: WeightedClasses, special: SpecialUniques, places: Places, households: Sequence[str | None]
+) -> RowRisks:
+    """Return the metrics of rows.
+
+    Args:
+        classes: The combinations of the table; special: their special uniques.
+        places: The combination of each row, -1 where it was dropped.
+        households: Of each row; empty if unknown. None is a household of its own.
+    """
+    matching = matching_rows(classes.codes, classes.unknown, classes.rows)
+    millionths = np.round(classes.persons * MILLIONTHS).astype(np.int64)
+    persons = np.maximum(matching_rows(classes.codes, classes.unknown, millionths) / MILLIONTHS, matching)
+    risks = classes.risks()
+
+    def of_rows(figures: Floats) -> Floats:
+        return np.where(places < 0, np.nan, np.append(figures, np.nan)[places])
+
+    return RowRisks(
+        of_rows(classes.rows.astype(float)),
+        of_rows(classes.persons),
+        of_rows(risks),
+        household_risks(of_rows(risks), households),
+        of_rows(matching.astype(float)),
+        of_rows(persons),
+        of_rows(expected_risks(matching, persons)),
+        of_rows(special.scores),
+        of_rows(special.row_dis),
+    )
+
+
+def household_risks(risks: Floats, households: Sequence[str | None]) -> Floats:
+    """Return for each row the probability that one of its household is found, 1 - Π(1 - r); dropped rows do not count.
+
+    >>> household_risks(np.array([0.5, 0.5, 0.1]), ["a", "a", None]).tolist()
+    [0.75, 0.75, 0.1]
+    """
+    if not households:
+        return np.full(len(risks), np.nan)
+    numbers: dict[object, int] = {}
+    keys = (row if name is None else name for row, name in enumerate(households))
+    codes = np.array([numbers.setdefault(key, len(numbers)) for key in keys], np.int64)
+    with np.errstate(divide="ignore"):
+        stays = np.log1p(-np.nan_to_num(risks))
+    together = np.zeros(len(numbers))
+    np.add.at(together, codes, stays)
+    found: Floats = np.where(np.isnan(risks), np.nan, -np.expm1(together[codes]))
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class HouseholdFigures:
+    """Numbers of households in the classes of a release.
+
+    Attributes:
+        k: The minimum class size; fewest: the smallest number of households in a class.
+        classes: Classes of fewer than k households; rows: their rows; all_classes: of the release.
+    """
+
+    k: int
+    fewest: int
+    classes: int
+    rows: int
+    all_classes: int
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def household_figures(table: FrequencyTable, recoding: Recoding, k: int) -> HouseholdFigures | None:
+    """Return the metrics; None without a household column, or if a combination is divided between classes."""
+    households = None if table.sample is None else table.sample.households
+    if not isinstance(households, Households) or getattr(recoding, "division", None) is not None:
+        return None
+    kept = ~recoding.suppressed
+    counts = _counts(households, recoding)[kept]
+    few = counts < k
+    return HouseholdFigures(
+        k, int(counts.min(initial=table.rows)), int(few.sum()), int(recoding.sizes[kept][few].sum()), int(kept.sum())
+    )
+
+
+def _counts(households: Households, recoding: Recoding) -> "np.ndarray[tuple[int], np.dtype[np.int64]]":
+    """Return the number of households in each class; a row without a household counts as one."""
+    owners = recoding.owners[households.combinations].astype(np.int64)
+    named = households.numbers >= 0
+    size = int(households.numbers.max(initial=0)) + 1
+    pairs = np.unique(owners[named] * size + households.numbers[named])
+    counts = np.bincount(pairs // size, minlength=len(recoding.sizes)).astype(np.int64)
+    np.add.at(counts, owners[~named], households.rows[~named])
+    return counts

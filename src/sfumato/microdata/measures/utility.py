@@ -20,11 +20,11 @@ from sfumato.microdata.counts.frequency_table import FrequencyTable
 from sfumato.microdata.counts.grouping import Grouper
 from sfumato.microdata.losses.registry import prepare
 from sfumato.microdata.measures.association import Associations, associations
-from sfumato.microdata.measures.distinct_share import values_left
+from sfumato.microdata.measures.columns import values_left
 from sfumato.microdata.measures.recoded_view import ColumnView, RecodedView, are_informative, distinct_pairs, view_of
 from sfumato.microdata.models.equivalence_classes import BoolArray, Counts, Floats
 from sfumato.microdata.plan.model import Plan
-from sfumato.microdata.recoding.recoding import LevelRecoding, Recoding
+from sfumato.microdata.recoding.mapping import LevelRecoding, Recoding
 
 HELD_OUT = 0.3
 MAX_ENTRIES = 200_000

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.microdata.counts.combinations import packing_of
 from sfumato.microdata.counts.frequency_table import FrequencyTable
-from sfumato.microdata.counts.key_packing import packing_of
-from sfumato.microdata.recoding.recoding import STAR, ClassRecoding, Division, Labels, class_recoding
+from sfumato.microdata.recoding.mapping import STAR, ClassRecoding, Division, Labels, class_recoding
 
 Ints = npt.NDArray[np.int64]
 Codes = npt.NDArray[np.int32]

@@ -17,7 +17,7 @@ from sfumato.microdata.measures.recoded_view import RecodedView, view_of
 from sfumato.microdata.methods.search_result import Result
 from sfumato.microdata.models.equivalence_classes import BoolArray, Floats
 from sfumato.microdata.plan.model import Plan
-from sfumato.microdata.recoding.recoding import LevelRecoding
+from sfumato.microdata.recoding.mapping import LevelRecoding
 
 # A column that keeps less than this share is lost.
 HALF = 0.5

@@ -13,7 +13,7 @@ from sfumato.errors import UnattainableError
 from sfumato.microdata.counts.frequency_table import FrequencyTable
 from sfumato.microdata.models.equivalence_classes import BoolArray, EquivalenceClasses, histogram
 from sfumato.microdata.plan.model import Plan
-from sfumato.microdata.recoding.recoding import STAR, ClassRecoding, Recoding
+from sfumato.microdata.recoding.mapping import STAR, ClassRecoding, Recoding
 
 
 def treat_fully_generalized_classes(plan: Plan, table: FrequencyTable, recoding: Recoding) -> Recoding:

@@ -5,14 +5,14 @@ from dataclasses import field, replace
 from typing import Any
 
 from sfumato.dataclass import dataclass
-from sfumato.hierarchies.levels import present_codes
+from sfumato.hierarchies.hierarchy import present_codes
 from sfumato.microdata.counts.frequency_table import FrequencyTable
 from sfumato.microdata.methods.column_losses import HALF, shares_lost
 from sfumato.microdata.methods.recovery_options import RecoveryOption, RecoverySearch
 from sfumato.microdata.methods.search import find_recoding, search_table
 from sfumato.microdata.methods.search_result import Result
 from sfumato.microdata.plan.model import Plan
-from sfumato.microdata.recoding.recoding import Recoding, tells_something
+from sfumato.microdata.recoding.mapping import Recoding, tells_something
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,16 +10,16 @@ from typing import Any
 import numpy as np
 
 from sfumato.errors import DataError, UnattainableError
-from sfumato.microdata.column_transforms.perturbation import Microaggregate
 from sfumato.microdata.counts.frequency_table import FrequencyTable
 from sfumato.microdata.methods.class_labels import distinct_classes, distinct_labels, recode_classes
 from sfumato.microdata.methods.search_result import ProgressCallback, Result
 from sfumato.microdata.models.equivalence_classes import Counts, Floats
 from sfumato.microdata.perturbation.microaggregation import groups_of, information_loss, means_of, revealing_means
 from sfumato.microdata.perturbation.number_text import check_digits, numbers_of, strings_of
+from sfumato.microdata.perturbation.plan import Microaggregate
 from sfumato.microdata.plan.methods import Microaggregation
 from sfumato.microdata.plan.model import Plan
-from sfumato.microdata.recoding.recoding import ClassRecoding, division_of
+from sfumato.microdata.recoding.mapping import ClassRecoding, division_of
 
 
 def search(

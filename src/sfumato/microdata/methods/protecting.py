@@ -18,7 +18,7 @@ from sfumato.microdata.models.equivalence_classes import BoolArray, EquivalenceC
 from sfumato.microdata.models.protection import Protection, holding_groups
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.recoding.expected_counts import classes_of
-from sfumato.microdata.recoding.recoding import STAR, ClassRecoding
+from sfumato.microdata.recoding.mapping import STAR, ClassRecoding
 
 REMARK = "{column}: {rows} rows are published as * in it, since their other quasi-identifiers would disclose it."
 

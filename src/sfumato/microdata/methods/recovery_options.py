@@ -14,8 +14,8 @@ import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.errors import SfumatoError
+from sfumato.microdata.counts.combinations import packing_of
 from sfumato.microdata.counts.frequency_table import FrequencyTable
-from sfumato.microdata.counts.key_packing import packing_of
 from sfumato.microdata.methods.allowed_levels import levels_allowed, with_all_levels
 from sfumato.microdata.methods.column_losses import HALF, column_losses
 from sfumato.microdata.methods.full_domain.make_problem import problem_of
@@ -25,7 +25,7 @@ from sfumato.microdata.methods.time_limit import Deadline
 from sfumato.microdata.models.equivalence_classes import Counts, Floats, Histogram, histogram
 from sfumato.microdata.plan.methods import FullDomain, Greedy, Local, Mondrian, Suppression
 from sfumato.microdata.plan.model import ColumnPlan, Plan
-from sfumato.microdata.recoding.recoding import LevelRecoding
+from sfumato.microdata.recoding.mapping import LevelRecoding
 
 Find = Callable[[Plan, FrequencyTable, None], Result]
 # Time limit of all trials of a release, in addition to its search: this multiple of the search time, within limits, and

@@ -22,7 +22,7 @@ from sfumato.microdata.models.differential_privacy import DifferentialPrivacy
 from sfumato.microdata.models.equivalence_classes import Counts, Floats
 from sfumato.microdata.plan.methods import SafePub
 from sfumato.microdata.plan.model import Plan
-from sfumato.microdata.recoding.recoding import STAR, ClassRecoding, Labels, division_of
+from sfumato.microdata.recoding.mapping import STAR, ClassRecoding, Labels, division_of
 
 # Maximum size of lattices whose nodes are all candidates.
 MOST_NODES = 20_000

@@ -24,8 +24,8 @@ from sfumato.microdata.models.model import suppress_skewed_classes
 from sfumato.microdata.plan.methods import Greedy
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.recoding.expected_counts import classes_of, hides_sensitive
-from sfumato.microdata.recoding.population import holding_population
-from sfumato.microdata.recoding.recoding import Recoding
+from sfumato.microdata.recoding.mapping import Recoding
+from sfumato.microdata.recoding.reference import holding_population
 
 # Methods without one level per column; each has a folder of its own, whose loops are loaded on use.
 FOLDERS = {

@@ -7,7 +7,7 @@ from typing import Any
 from sfumato.dataclass import dataclass
 from sfumato.microdata.methods.full_domain.lattice.problem import NodeEvaluation
 from sfumato.microdata.plan.methods import Method
-from sfumato.microdata.recoding.recoding import Recoding
+from sfumato.microdata.recoding.mapping import Recoding
 
 ProgressCallback = Callable[[int, int], None]
 

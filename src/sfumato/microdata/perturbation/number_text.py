@@ -8,9 +8,9 @@ import numpy as np
 
 from sfumato.errors import DataError
 from sfumato.hierarchies.types import canonical, plain
-from sfumato.microdata.column_transforms.operation import Round
 from sfumato.microdata.counts.frequency_table import value_of
 from sfumato.microdata.models.equivalence_classes import Floats
+from sfumato.microdata.publish_plan import Round
 
 Texts = Sequence[str | None]
 # Significant digits of noise: more than any measurement, fewer than machines may disagree on.

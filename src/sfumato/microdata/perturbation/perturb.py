@@ -15,24 +15,11 @@ import numpy.typing as npt
 
 from sfumato.dataclass import dataclass
 from sfumato.errors import DataError, UnattainableError
-from sfumato.microdata.column_transforms.perturbation import (
-    Microaggregate,
-    Noise,
-    Pram,
-    Pseudonym,
-    RankSwap,
-    ShiftDays,
-    SwapHouseholds,
-    jobs_of,
-)
-from sfumato.microdata.counts.count_differences import numbers_of as combination_numbers
+from sfumato.microdata.counts.combinations import numbers_of as combination_numbers
 from sfumato.microdata.counts.frequency_table import value_of
+from sfumato.microdata.keyed_random import normals, uniforms
 from sfumato.microdata.models.equivalence_classes import BoolArray, Floats
-from sfumato.microdata.perturbation import household_swap, pram
-from sfumato.microdata.perturbation.date_shift import shifted
-from sfumato.microdata.perturbation.keyed_random import normals, uniforms
 from sfumato.microdata.perturbation.microaggregation import groups_of, information_loss, means_of, revealing_means
-from sfumato.microdata.perturbation.noise import with_noise
 from sfumato.microdata.perturbation.number_text import (
     EXACT_WHOLE,
     Texts,
@@ -42,9 +29,28 @@ from sfumato.microdata.perturbation.number_text import (
     rounded_texts,
     strings_of,
 )
-from sfumato.microdata.perturbation.rank_swap import rank_partners
+from sfumato.microdata.perturbation.plan import (
+    Microaggregate,
+    Noise,
+    Pram,
+    Pseudonym,
+    RankSwap,
+    ShiftDays,
+    SwapHouseholds,
+    jobs_of,
+)
+from sfumato.microdata.perturbation.random_changes import (
+    given_transition,
+    invariant_transition,
+    partners_of,
+    randomized,
+    rank_partners,
+    risky_rows,
+    shifted,
+    with_noise,
+)
 from sfumato.microdata.plan.model import Plan
-from sfumato.microdata.pseudonyms.pseudonyms import Pseudonyms
+from sfumato.microdata.pseudonyms import Pseudonyms
 
 STAR = "*"
 # Name of the person key column added to published rows.
@@ -299,13 +305,15 @@ def _categories(plan: Plan, name: str, operation: Pram, read: ColumnReader, key:
         if not categories:
             continue
         transition = (
-            pram.given(categories, operation.matrix, name)
+            given_transition(categories, operation.matrix, name)
             if operation.retention is None
-            else pram.invariant(categories, np.bincount(codes[rows], minlength=len(categories)), operation.retention)
+            else invariant_transition(
+                categories, np.bincount(codes[rows], minlength=len(categories)), operation.retention
+            )
         )
         transitions[stratum] = transition.to_dict()
         chosen = None if identities is None else [identities[row] for row in rows.tolist()]
-        drawn = pram.randomized(codes[rows], transition, uniforms(f"{key}{stratum}:", len(rows), chosen))
+        drawn = randomized(codes[rows], transition, uniforms(f"{key}{stratum}:", len(rows), chosen))
         for row, code in zip(rows.tolist(), drawn.tolist(), strict=True):
             shown[row] = transition.categories[code]
     changed = sum(old != new for old, new in zip(texts, shown, strict=True))
@@ -349,9 +357,9 @@ def _households(
     regions = _codes([read(name) for name in names])
     together = _numbers(regions)
     _check_regions(owners, together, names[0])
-    risky = household_swap.risky_rows(together, _codes([read(name) for name in plan.quasi_identifiers]), operation.k)
+    risky = risky_rows(together, _codes([read(name) for name in plan.quasi_identifiers]), operation.k)
     similar = _codes([read(name) for name in operation.similar]) if operation.similar else regions[:, :0]
-    partners = household_swap.partners_of(owners, together, similar, risky, operation.share, key)
+    partners = partners_of(owners, together, similar, risky, operation.share, key)
     texts, sorted_texts = {}, {}
     for name in names:
         column = read(name)

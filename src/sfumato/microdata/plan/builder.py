@@ -8,11 +8,10 @@ from typing import Any, Literal, Self
 from sfumato.atomic_folders import write_text
 from sfumato.errors import PlanError, issue
 from sfumato.hierarchies.hierarchy import HierarchyBuilder
-from sfumato.hierarchies.summary import hierarchy_words
-from sfumato.hierarchies.suppress_all import SuppressAll
+from sfumato.hierarchies.lists import SuppressAll
+from sfumato.hierarchies.registry import hierarchy_words
 from sfumato.hierarchies.types import ColumnType
 from sfumato.localization.messages import Message
-from sfumato.microdata.column_transforms.transform_plan import PublishPlan
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.microdata.models.model import BaseModel, PrivacyModel
 from sfumato.microdata.plan import model
@@ -21,6 +20,7 @@ from sfumato.microdata.plan.files import FilePlan
 from sfumato.microdata.plan.methods import Method, Optimal
 from sfumato.microdata.plan.model import ColumnPlan, Language, OnInference, OtherRole, OutputPlan, Role, UtilityPlan
 from sfumato.microdata.plan.policy_plan import PolicyPlan
+from sfumato.microdata.publish_plan import PublishPlan
 from sfumato.schema.composite import kind_of
 from sfumato.schema.release_plan import ReleasePlan
 

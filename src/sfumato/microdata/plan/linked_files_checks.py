@@ -1,9 +1,9 @@
 """Checks of plans with several files or shifted dates: what cannot be combined with them."""
 
 from sfumato.errors import PlanIssue, issue
-from sfumato.microdata.column_transforms.perturbation import ShiftDays
 from sfumato.microdata.models.k_anonymity import KAnonymity
 from sfumato.microdata.models.l_diversity import LDiversity
+from sfumato.microdata.perturbation.plan import ShiftDays
 from sfumato.microdata.plan.files import file_faults
 from sfumato.microdata.plan.methods import Auto, Exhaustive, Greedy, Optimal
 from sfumato.microdata.plan.model import ColumnPlan, OutputPlan, RequestedPlan

@@ -11,22 +11,21 @@ from sfumato.hierarchies.intervals import Intervals
 from sfumato.hierarchies.registry import HIERARCHY
 from sfumato.hierarchies.types import NUMBER_TYPES, ColumnType
 from sfumato.localization.messages import Message
-from sfumato.microdata.column_transforms.perturbation import (
+from sfumato.microdata.data_plan import DataPlan, codes_of
+from sfumato.microdata.models.model import BaseModel, PrivacyModel
+from sfumato.microdata.models.model_names import is_delta_presence
+from sfumato.microdata.models.protection import PROTECT, Protection
+from sfumato.microdata.perturbation.plan import (
     Microaggregate,
     Perturbation,
     Pseudonym,
     ShiftDays,
     SwapHouseholds,
 )
-from sfumato.microdata.column_transforms.transform_plan import PublishPlan
-from sfumato.microdata.data_plan import DataPlan
-from sfumato.microdata.missing_codes import codes_of
-from sfumato.microdata.models.model import BaseModel, PrivacyModel
-from sfumato.microdata.models.model_names import is_delta_presence
-from sfumato.microdata.models.protection import PROTECT, Protection
 from sfumato.microdata.plan.files import FilePlan
 from sfumato.microdata.plan.methods import Method, Optimal
 from sfumato.microdata.plan.policy_plan import PolicyPlan
+from sfumato.microdata.publish_plan import PublishPlan
 from sfumato.schema.composite import Choice, Number, UnionSchema
 from sfumato.schema.dataclass_schema import KeyInfo, TextOrNumber, record_of
 from sfumato.schema.frozen_dict import FrozenDict

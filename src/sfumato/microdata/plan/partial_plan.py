@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import Any
 
 from sfumato.dataclass import dataclass
-from sfumato.hierarchies.suppress_all import SuppressAll
+from sfumato.hierarchies.lists import SuppressAll
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.microdata.models.k_anonymity import KAnonymity
 from sfumato.microdata.plan.model import ColumnPlan, OutputPlan, RequestedPlan, UtilityPlan

@@ -9,13 +9,13 @@ from typing import Any
 
 from sfumato.errors import PlanError, PlanIssue, did_you_mean, issue
 from sfumato.localization.messages import Message
-from sfumato.microdata.column_transforms.perturbation import Microaggregate, SwapHouseholds
-from sfumato.microdata.missing_codes import code_texts
+from sfumato.microdata.data_plan import code_texts
 from sfumato.microdata.models.k_anonymity import KAnonymity
 from sfumato.microdata.models.listed_values import faults_of, in_one_text
 from sfumato.microdata.models.model import PrivacyModel
 from sfumato.microdata.models.model_names import is_delta_presence, is_estimated, is_k_map
 from sfumato.microdata.models.registry import located
+from sfumato.microdata.perturbation.plan import Microaggregate, SwapHouseholds
 from sfumato.microdata.plan.builder import Plan
 from sfumato.microdata.plan.differential_privacy_checks import sampled_data, sampling_faults
 from sfumato.microdata.plan.linked_files_checks import relation_faults

@@ -11,12 +11,12 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.dataclass import dataclass
-from sfumato.microdata.counts.count_differences import CountDifference, numbers_of
+from sfumato.microdata.counts.combinations import CountDifference, numbers_of
 from sfumato.microdata.counts.frequency_table import FrequencyTable, ValueCounts, typed, value_of
 from sfumato.microdata.counts.persons import person_view
 from sfumato.microdata.models.equivalence_classes import BoolArray, Counts, EquivalenceClasses, Histogram, histogram
 from sfumato.microdata.plan.model import Plan
-from sfumato.microdata.recoding.recoding import STAR, ClassRecoding, Division, Labels, Recoding, SuppressionHandling
+from sfumato.microdata.recoding.mapping import STAR, ClassRecoding, Division, Labels, Recoding, SuppressionHandling
 
 NOWHERE = -1
 Node = Labels | int

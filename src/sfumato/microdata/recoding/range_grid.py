@@ -13,8 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.dataclass import dataclass
-from sfumato.hierarchies.dates import Dates
-from sfumato.hierarchies.datetimes import directives, read_moments
+from sfumato.hierarchies.dates import Dates, directives, read_moments
 from sfumato.hierarchies.intervals import Intervals
 from sfumato.hierarchies.types import MANY_DIGITS, exact, numerals, plain
 from sfumato.microdata.plan.model import ColumnPlan

@@ -12,7 +12,7 @@ from sfumato.dataclass import dataclass
 from sfumato.errors import PlanError
 from sfumato.hierarchies.hierarchy import Hierarchy
 from sfumato.microdata.counts.frequency_table import DROPPED, Coding
-from sfumato.microdata.recoding.recoding import Division, Labels, LevelRecoding, Recoding, published_labels
+from sfumato.microdata.recoding.mapping import Division, Labels, LevelRecoding, Recoding, published_labels
 
 
 def to_dict(recoding: Recoding) -> dict[str, Any]:

@@ -1,10 +1,16 @@
-"""Find which published labels of a column are finer than others, from their texts as an attacker reads them.
+"""Published labels that are finer than others, and the raw rows that confirm rules few published rows suggest.
 
-`*` contains every other label. Ranges contain ranges and numbers, sets contain their members and smaller sets, masked
-codes contain codes with the same beginning. A known hierarchy defines all others.
+Find which published labels of a column are finer than others, from their texts as an attacker reads them. `*` contains
+every other label. Ranges contain ranges and numbers, sets contain their members and smaller sets, masked codes contain
+codes with the same beginning. A known hierarchy defines all others.
+
+The raw rows behind a release: they confirm rules that few published rows suggest. An attacker may draw a rule from a
+single row. From the published rows alone that cannot be told from chance; the raw rows also show how often the rule is
+right where a coarse label is published.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -12,8 +18,12 @@ import numpy.typing as npt
 from sfumato.errors import SfumatoError
 from sfumato.hierarchies.hierarchy import Hierarchy, HierarchyBuilder
 from sfumato.hierarchies.label_bounds import bounds_of
+from sfumato.microdata.counts.frequency_table import ValueCounts
+from sfumato.microdata.measures.kernels import count_labels
+from sfumato.microdata.publish_plan import PublishPlan
+from sfumato.microdata.recoding.mapping import STAR
 from sfumato.microdata.recoding.range_grid import range_ends, set_members
-from sfumato.microdata.recoding.recoding import STAR
+from sfumato.microdata.release_check.evidence import RIGHT, USUAL, Evidence, is_better, is_beyond_chance, surpasses
 
 Text = str | None
 BoolArray = npt.NDArray[np.bool_]
@@ -103,3 +113,117 @@ def _ladder_of(labels: Sequence[Text], hierarchy: HierarchyBuilder) -> Hierarchy
         return hierarchy.fit([label for label in labels if label is not None and label.strip(STAR)]).hierarchy
     except (SfumatoError, OSError, ValueError):
         return None
+
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+Texts = tuple[str | None, ...]
+# Larger tables of labels by raw values by values of a column are not made.
+MOST_PRODUCTS = 5_000_000
+
+
+class RawRows:
+    """Raw rows by the values that a release generalizes, and by those of other columns.
+
+    A value that is published changed by chance or by its neighbors is the raw one, or none that raw rows have.
+
+    Attributes:
+        columns: The quasi-identifiers, and the other columns.
+        operations: How single values of columns are published.
+        person: The column with the person, whose rows count as one together.
+        count: Counts the raw rows; they are counted when first asked for.
+    """
+
+    def __init__(
+        self,
+        columns: Sequence[str],
+        count: Callable[[Sequence[str]], ValueCounts],
+        hierarchies: Mapping[str, HierarchyBuilder | None],
+        operations: Mapping[str, PublishPlan],
+        blank: bool,
+        person: str | None = None,
+    ) -> None:
+        self.columns, self.count, self._hierarchies, self._blank = columns, count, hierarchies, blank
+        self._operations, self._person = operations, person
+        self._inside: dict[tuple[str, Texts], Floats] = {}
+        # The table that was asked for last: each coarse label of a column asks for the same.
+        self._tables: dict[tuple[str, Texts, str, Texts], Floats] = {}
+
+    @cached_property
+    def _counted(self) -> tuple[dict[str, Texts], dict[str, Ints], Floats]:
+        """The texts and the codes of each column, and the rows of each combination."""
+        rows = self.count(tuple(dict.fromkeys(filter(None, (*self.columns, self._person)))))
+        codes = {name: column.astype(np.int64) for name, column in zip(rows.columns, rows.codes.T, strict=True)}
+        weights = rows.counts.astype(np.float64)
+        if self._person is not None:
+            weights /= np.bincount(codes[self._person], weights)[codes[self._person]]
+        return dict(zip(rows.columns, rows.values, strict=True)), codes, weights
+
+    def table(self, name: str, labels: Texts, source: str, values: Texts) -> Floats | None:
+        """The raw rows that each label contains (row) with each value of another column; None where that is too much.
+
+        Args:
+            labels, values: The published texts of a quasi-identifier, and of another column.
+        """
+        texts, codes, counts = self._counted
+        raw = texts[name]
+        many = max(len(labels), len(raw), len(values)) > MOST_LABELS
+        if many or len(labels) * len(raw) * len(values) > MOST_PRODUCTS:
+            return None
+        key = name, labels, source, values
+        if key not in self._tables:
+            of_values = _places(self._published(source, texts[source]), values)[codes[source]]
+            rows = np.zeros((len(raw), len(values) + 1))
+            count_labels(codes[name], of_values, np.zeros_like(of_values), 1, counts, rows)
+            self._tables = {key: self._contained(name, labels) @ rows[:, :-1]}
+        return self._tables[key]
+
+    def _published(self, name: str, texts: Texts) -> Texts:
+        """What the raw texts of a column are published as."""
+        if name not in self._operations:
+            return texts
+        published = self._operations[name].publish([text or "" for text in texts])
+        return tuple(text if new is None else new for text, new in zip(texts, published, strict=True))
+
+    def _contained(self, name: str, labels: Texts) -> Floats:
+        """Which raw values (column) each label contains (row), as 0 and 1."""
+        key = name, labels
+        if key not in self._inside:
+            texts = self._counted[0][name]
+            union = [*dict.fromkeys((*labels, *texts))]
+            outer, inner = _places(labels, union), _places(texts, union)
+            finer = finer_labels(union, self._hierarchies[name], self._blank)
+            self._inside[key] = (finer[np.ix_(outer, inner)] | (outer[:, None] == inner)).astype(np.float64)
+        return self._inside[key]
+
+
+def _places(texts: Texts, among: Sequence[str | None]) -> Ints:
+    """The place of each text among others; how many those are for one that is none of them."""
+    places = {text: place for place, text in enumerate(among)}
+    return np.array([places.get(text, len(places)) for text in texts], np.int64)
+
+
+def confirmed(raw: Floats, at: int, evidence: Evidence) -> Ints:
+    """For each value the label that published rows suggest where they have a coarse one and the raw rows confirm it.
+
+    They do where the label is right for 95 % of at least k raw rows with that value, or of the rows with coarse labels
+    by all such rules together, and chance does not explain that; -1 elsewhere.
+
+    Args:
+        raw: The raw rows that each label (row) contains with each value (column); at: the place of the coarse label.
+    """
+    inner, coarse = evidence.coarse.of(at), evidence.coarse.labels[at]
+    suggested = inner[evidence.rows[inner].argmax(axis=0)]
+    of_values = suggested, np.arange(len(suggested))
+    asked = evidence.right[at] & (evidence.hidden[at] > 0)
+    hits, guesses = raw[of_values], raw[coarse]
+    shares = raw.sum(axis=1) / max(raw[coarse].sum(), 1.0)
+    usual, tried = shares[suggested], asked & (guesses >= evidence.k)
+    trials = evidence.trials * len(evidence.coarse.labels)
+    right = tried & (hits >= RIGHT * guesses) & (usual <= USUAL)
+    right &= surpasses(hits, guesses, usual, trials * max(int(tried.sum()), 1))
+    hidden_hits = float((hits - evidence.rows[of_values])[asked].sum())
+    hidden, most = float((guesses - evidence.total[at])[asked].sum()), float(shares[inner].max())
+    if hidden >= evidence.k and is_better(hidden_hits, hidden, most):
+        right |= asked & is_beyond_chance(hidden_hits, hidden, most, trials)
+    return np.where(right, suggested, -1)

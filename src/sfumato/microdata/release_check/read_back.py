@@ -20,8 +20,9 @@ from itertools import combinations
 import numpy as np
 
 from sfumato.dataclass import dataclass
-from sfumato.microdata.counts.count_differences import numbers_of
+from sfumato.microdata.counts.combinations import numbers_of
 from sfumato.microdata.counts.frequency_table import ValueCounts
+from sfumato.microdata.measures.kernels import count_labels, count_values
 from sfumato.microdata.release_check.evidence import (
     RIGHT,
     BoolArray,
@@ -29,14 +30,15 @@ from sfumato.microdata.release_check.evidence import (
     Floats,
     Ints,
     SourceValues,
+    between,
     coarse_labels,
+    guessed_between,
     hits_of,
     is_better,
     is_beyond_chance,
+    orders_of,
 )
-from sfumato.microdata.release_check.guess_kernels import count_labels, count_values
-from sfumato.microdata.release_check.neighbors import between, guessed_between, orders_of
-from sfumato.microdata.release_check.raw_rows import RawRows, confirmed
+from sfumato.microdata.release_check.finer_labels import RawRows, confirmed
 
 # Function that finds the label that a source predicts for each combination.
 Find = Callable[[str, tuple[str, ...], int], Ints | None]

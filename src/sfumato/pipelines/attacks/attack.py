@@ -15,16 +15,15 @@ from sfumato.errors import PlanError, did_you_mean
 from sfumato.hierarchies.role_detection.profile import Profile
 from sfumato.hierarchies.role_detection.roles import suggest
 from sfumato.localization.messages import Message
-from sfumato.microdata.attacks.attack_data import AttackRows, Columns, coded_rows
-from sfumato.microdata.attacks.attack_result import FAMILYWISE_ERROR, Absence, AttackResult, judged_together
-from sfumato.microdata.attacks.differencing import attack_histories, attack_rows
+from sfumato.microdata.attacks.coded_rows import AttackRows, Columns, coded_rows
 from sfumato.microdata.attacks.inference import infer
 from sfumato.microdata.attacks.label_semantics import Text
-from sfumato.microdata.attacks.linking import link, link_register
-from sfumato.microdata.attacks.row_order import attack_order
-from sfumato.microdata.attacks.seeded_shuffles import Order, Shuffle
+from sfumato.microdata.attacks.linkage import link, link_register
+from sfumato.microdata.attacks.result import FAMILYWISE_ERROR, Absence, AttackResult, judged_together
+from sfumato.microdata.attacks.row_order import Order, Shuffle, attack_order
 from sfumato.microdata.attacks.singling_out import single_out
 from sfumato.microdata.plan.model import Plan
+from sfumato.microdata.sequential_releases import attack_histories, attack_rows
 from sfumato.pipelines.attacks.minimality import minimality
 from sfumato.pipelines.attacks.target import (
     SHARE,

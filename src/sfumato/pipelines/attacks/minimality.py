@@ -7,10 +7,10 @@ import numpy.typing as npt
 
 from sfumato.hierarchies.hierarchy import Hierarchy
 from sfumato.localization.messages import Message
-from sfumato.microdata.attacks.attack_data import Columns, codes_of
-from sfumato.microdata.attacks.attack_result import Absence, AttackResult
+from sfumato.microdata.attacks.coded_rows import Columns, codes_of
 from sfumato.microdata.attacks.minimality import Finer, attack_minimality
 from sfumato.microdata.attacks.minimality import SensitiveTarget as Attacked
+from sfumato.microdata.attacks.result import Absence, AttackResult
 from sfumato.microdata.models.k_anonymity import KAnonymity
 from sfumato.microdata.models.model import is_global
 from sfumato.pipelines.attacks.target import AttackTarget, in_one_text, ladders_of

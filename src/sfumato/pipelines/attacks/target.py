@@ -23,8 +23,7 @@ from sfumato.engines.postprocessing import open_published
 from sfumato.errors import DataError, PlanError
 from sfumato.hierarchies.hierarchy import Hierarchy
 from sfumato.hierarchies.types import canonical
-from sfumato.microdata.attacks.attack_data import Columns, codes_of
-from sfumato.microdata.attacks.dictionary_encoding import CodedTexts
+from sfumato.microdata.attacks.coded_rows import CodedTexts, Columns, codes_of
 from sfumato.microdata.attacks.label_semantics import Text
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.microdata.plan.model import Plan, RequestedPlan, hierarchy_of

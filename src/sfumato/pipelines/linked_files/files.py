@@ -17,7 +17,7 @@ from sfumato.engines.postprocessing import quote_formulas, separator_of
 from sfumato.errors import DataError, PlanError, issue
 from sfumato.localization.messages import Message
 from sfumato.microdata.counts.frequency_table import Coding, ValueCounts, code_column, meaning_of
-from sfumato.microdata.linked_files.rows import FileRows, LinkedFiles, Values
+from sfumato.microdata.linked_files import FileRows, LinkedFiles, Values
 from sfumato.microdata.plan.builder import Plan as RequestedPlan
 from sfumato.microdata.plan.files import FilePlan, key_columns, parents_first
 from sfumato.microdata.plan.model import ColumnPlan, Plan, located

@@ -21,17 +21,15 @@ from sfumato.engines.postprocessing import separator_of
 from sfumato.errors import InternalError
 from sfumato.hierarchies.hierarchy import make_hierarchy
 from sfumato.localization.messages import Message
-from sfumato.microdata.counts.count_differences import CountDifference
+from sfumato.microdata.counts.combinations import CountDifference
 from sfumato.microdata.counts.frequency_table import Coding, value_of
-from sfumato.microdata.linked_files.rows import LinkedFiles, Values
-from sfumato.microdata.linked_files.search import LinkedLevels, Search
-from sfumato.microdata.perturbation.date_shift import shifted
+from sfumato.microdata.linked_files import LinkedFiles, LinkedLevels, Search, Values
+from sfumato.microdata.perturbation.random_changes import shifted
 from sfumato.microdata.plan.files import parents_first
 from sfumato.microdata.plan.model import Plan, RequestedPlan
 from sfumato.microdata.plan.read import read_plan
 from sfumato.microdata.plan.resolve import resolve
-from sfumato.microdata.recoding.missing_values import AbsentTexts
-from sfumato.microdata.recoding.recoding import ClassRecoding, SuppressionHandling
+from sfumato.microdata.recoding.mapping import AbsentTexts, ClassRecoding, SuppressionHandling
 from sfumato.pipelines.linked_files.files import FilesRelease, OpenFile, open_files, relations_of
 from sfumato.pipelines.linked_files.joint_evaluation import (
     LinkedFilesVerdict,

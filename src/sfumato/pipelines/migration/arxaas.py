@@ -10,7 +10,7 @@ import numpy as np
 from sfumato.dataclass import dataclass
 from sfumato.engines.dataframes.sources import frame_of, installed
 from sfumato.errors import DataError, PlanError, UnattainableError
-from sfumato.hierarchies.suppress_all import SuppressAll
+from sfumato.hierarchies.lists import SuppressAll
 from sfumato.microdata.measures.population import uniqueness
 from sfumato.microdata.measures.risk import prosecutor
 from sfumato.microdata.models.equivalence_classes import Counts

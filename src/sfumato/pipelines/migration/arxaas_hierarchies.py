@@ -11,8 +11,8 @@ from typing import Any
 
 from sfumato.dataclass import dataclass
 from sfumato.errors import DataError
-from sfumato.hierarchies.explicit_domains import PathFree, outside
 from sfumato.hierarchies.hierarchy import ROOT, BoundHierarchy, make_hierarchy
+from sfumato.hierarchies.lists import PathFree, outside
 from sfumato.localization.messages import Message
 
 Rows = list[list[str]]

@@ -16,13 +16,13 @@ from sfumato.engines.join_keys import PERSON, PERSONS_FILE, recorded
 from sfumato.engines.postprocessing import open_published
 from sfumato.errors import PlanError, UnattainableError, issue
 from sfumato.localization.messages import Message
-from sfumato.microdata.column_transforms.perturbation import Noise, Perturbation, Pram, Pseudonym
-from sfumato.microdata.column_transforms.transform_plan import PublishPlan
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.microdata.models.k_anonymity import KAnonymity
+from sfumato.microdata.perturbation.plan import Noise, Perturbation, Pram, Pseudonym
 from sfumato.microdata.plan.model import ColumnPlan, Plan
 from sfumato.microdata.plan.resolve import released_plan
-from sfumato.microdata.release_histories import History
+from sfumato.microdata.publish_plan import PublishPlan
+from sfumato.microdata.sequential_releases import History
 from sfumato.pipelines.release_stages import checksums
 
 # Key prefixes of erased persons, whose rows have no history. The first row of a person in a class has the first prefix,

@@ -18,11 +18,10 @@ from sfumato.microdata.counts.persons import by_plain_keys
 from sfumato.microdata.models.equivalence_classes import EquivalenceClasses, histogram
 from sfumato.microdata.models.k_anonymity import KAnonymity
 from sfumato.microdata.models.l_diversity import LDiversity
-from sfumato.microdata.person_matching import PersonMatching, match_persons
 from sfumato.microdata.plan.methods import Optimal, Suppression
 from sfumato.microdata.plan.model import Plan, hierarchy_of
 from sfumato.microdata.plan.resolve import released_plan
-from sfumato.microdata.release_histories import SharedHistories, judge_histories
+from sfumato.microdata.sequential_releases import PersonMatching, SharedHistories, judge_histories, match_persons
 from sfumato.microdata.verdict import Verdict
 from sfumato.pipelines.apply import check_beside_applied
 from sfumato.pipelines.persons.earlier_releases import (

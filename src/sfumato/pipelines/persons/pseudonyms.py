@@ -20,8 +20,7 @@ from sfumato.localization.messages import Message
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.plan.resolve import released_plan
-from sfumato.microdata.pseudonyms.key import PseudonymKey
-from sfumato.microdata.pseudonyms.pseudonyms import pseudonyms_of
+from sfumato.microdata.pseudonyms import PseudonymKey, pseudonyms_of
 from sfumato.pipelines.persons.earlier_releases import ERASED, ERASED_TOO, Contents, Values, read_release
 from sfumato.pipelines.release_stages import checksums
 

@@ -12,7 +12,7 @@ from sfumato.engines.engine import MissingRules
 from sfumato.hierarchies.role_detection.role_reasons import CELLS
 from sfumato.hierarchies.types import canonical
 from sfumato.microdata.counts.frequency_table import ValueCounts
-from sfumato.microdata.counts.marginal_counts import counted_by
+from sfumato.microdata.counts.grouping import counted_by
 
 # Tables with fewer rows, or fewer columns in addition to the number, may match by chance.
 _LEAST_CELLS, _LEAST_DIMENSIONS = 8, 2

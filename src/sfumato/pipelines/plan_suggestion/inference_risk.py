@@ -8,10 +8,9 @@ import numpy as np
 from sfumato.dataclass import dataclass
 from sfumato.localization.messages import Message
 from sfumato.microdata.counts.frequency_table import FrequencyTable, ValueCounts, tables_of
-from sfumato.microdata.counts.marginal_counts import one_row_each
-from sfumato.microdata.measures.attribute_inference import ROWS_MORE
-from sfumato.microdata.measures.attribute_inference import inference_risks as tells_of
-from sfumato.microdata.measures.pair_inference import pair_inferences, positions_of, sensitive_pair_inferences
+from sfumato.microdata.counts.grouping import one_row_each
+from sfumato.microdata.measures.inference import ROWS_MORE, pair_inferences, positions_of, sensitive_pair_inferences
+from sfumato.microdata.measures.inference import inference_risks as tells_of
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.plan.read import read_plan
 from sfumato.microdata.plan.resolve import resolve

@@ -8,8 +8,7 @@ from sfumato.engines.engine import MissingRules
 from sfumato.hierarchies.role_detection.profile import Profile
 from sfumato.hierarchies.types import numerals
 from sfumato.localization.messages import Message
-from sfumato.microdata.column_transforms.number_parsing import read_numbers
-from sfumato.microdata.column_transforms.transform_plan import PublishPlan
+from sfumato.microdata.publish_plan import PublishPlan, read_numbers
 from sfumato.pipelines.plan_suggestion.counted_rows import RowCounter
 
 # Maximum number of values of a column of units or test names.

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.engines.engine import MissingRules
-from sfumato.hierarchies.datetimes import read_moments
+from sfumato.hierarchies.dates import read_moments
 from sfumato.hierarchies.role_detection.suggestion import Suggestion
 from sfumato.hierarchies.types import canonical, numerals
 from sfumato.microdata.counts.frequency_table import ValueCounts

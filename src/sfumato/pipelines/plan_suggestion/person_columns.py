@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from sfumato.engines.engine import MissingRules
-from sfumato.hierarchies.person_keys import plain_key
 from sfumato.hierarchies.role_detection import role_reasons
 from sfumato.hierarchies.role_detection.key_columns import (
     may_group_persons,
@@ -18,6 +17,7 @@ from sfumato.hierarchies.role_detection.lexicon.name_terms import meanings_of
 from sfumato.hierarchies.role_detection.lexicon.person_names import share_of_full_names
 from sfumato.hierarchies.role_detection.profile import Profile
 from sfumato.hierarchies.role_detection.suggestion import Suggestion
+from sfumato.hierarchies.spellings import plain_key
 from sfumato.pipelines.plan_suggestion.counted_rows import RowCounter
 from sfumato.pipelines.plan_suggestion.person_key_detection import LASTING
 

@@ -11,7 +11,6 @@ import numpy.typing as npt
 
 from sfumato.dataclass import dataclass
 from sfumato.engines.engine import MissingRules
-from sfumato.hierarchies.person_keys import plain_key
 from sfumato.hierarchies.role_detection import role_reasons
 from sfumato.hierarchies.role_detection.content_detection import content_of
 from sfumato.hierarchies.role_detection.key_columns import MOST_OF_ONE, rows_each
@@ -19,6 +18,7 @@ from sfumato.hierarchies.role_detection.lexicon.concepts import WORDS
 from sfumato.hierarchies.role_detection.lexicon.name_terms import meanings_of
 from sfumato.hierarchies.role_detection.profile import Profile
 from sfumato.hierarchies.role_detection.suggestion import UNKNOWN_RANK, Suggestion
+from sfumato.hierarchies.spellings import plain_key
 from sfumato.hierarchies.types import numerals
 from sfumato.patterns import regex
 from sfumato.pipelines.plan_suggestion.counted_rows import RowCounter

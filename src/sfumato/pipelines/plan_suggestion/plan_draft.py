@@ -8,7 +8,6 @@ from textwrap import fill, indent
 from typing import Any
 
 from sfumato.dataclass import dataclass
-from sfumato.hierarchies.absence_values import negatives_of
 from sfumato.hierarchies.role_detection.detection_limits import is_limit
 from sfumato.hierarchies.role_detection.free_text_identifiers import mentions
 from sfumato.hierarchies.role_detection.lexicon.name_terms import counts_something
@@ -25,13 +24,12 @@ from sfumato.hierarchies.role_detection.role_reasons import (
     WORDS_AMONG,
 )
 from sfumato.hierarchies.role_detection.suggestion import Suggestion
-from sfumato.hierarchies.spelling_variants import misspelled, one_spelling, surplus
+from sfumato.hierarchies.spellings import misspelled, negatives_of, one_spelling, surplus
 from sfumato.hierarchies.types import are_plain_numbers
 from sfumato.localization.messages import Message
 from sfumato.localization.plurals import filled
-from sfumato.microdata.column_transforms.number_parsing import read_numbers
-from sfumato.microdata.column_transforms.rounding_suggestion import proposed_publication, published_counts
-from sfumato.microdata.column_transforms.transform_plan import PublishPlan
+from sfumato.microdata.publish_plan import PublishPlan, read_numbers
+from sfumato.microdata.rounding_suggestion import proposed_publication, published_counts
 from sfumato.schema.files import dumped
 
 # l-diversity costs little unless one value is in nearly all rows.

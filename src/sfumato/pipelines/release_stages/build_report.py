@@ -9,17 +9,21 @@ from sfumato.hierarchies.role_detection.profile import Profile
 from sfumato.hierarchies.role_detection.suggestion import Suggestion
 from sfumato.microdata.counts.frequency_table import FrequencyTable, ValueCounts
 from sfumato.microdata.measures.attribute_disclosure import Disclosure
-from sfumato.microdata.measures.coded_columns import coded_column
-from sfumato.microdata.measures.column_outcomes import Fate, column_fates
-from sfumato.microdata.measures.distinct_share import few_values_left
-from sfumato.microdata.measures.households import household_figures
-from sfumato.microdata.measures.rare_values import rare_values_named
-from sfumato.microdata.measures.release import Measures
-from sfumato.microdata.measures.value_shares import coded_shares, counted_shares
+from sfumato.microdata.measures.columns import (
+    Fate,
+    coded_column,
+    coded_shares,
+    column_fates,
+    counted_shares,
+    few_values_left,
+    rare_values_named,
+)
+from sfumato.microdata.measures.overview import Measures
+from sfumato.microdata.measures.risk import household_figures
 from sfumato.microdata.methods.allowed_levels import levels_allowed
 from sfumato.microdata.methods.search_result import Result
 from sfumato.microdata.plan.model import Plan
-from sfumato.microdata.recoding.recoding import Recoding, tells_something
+from sfumato.microdata.recoding.mapping import Recoding, tells_something
 from sfumato.microdata.release_report import ClassFigures, LossFigure, Timings, metrics
 from sfumato.microdata.verdict import Verdict
 from sfumato.pipelines.persons.pseudonyms import exposed_keys

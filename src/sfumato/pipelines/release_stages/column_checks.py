@@ -9,20 +9,19 @@ import numpy.typing as npt
 from sfumato.engines.engine import Engine, MissingRules
 from sfumato.errors import UnattainableError
 from sfumato.hierarchies.label_bounds import bounds_of
-from sfumato.hierarchies.spelling_variants import surplus, visible_texts
+from sfumato.hierarchies.spellings import surplus, visible_texts
 from sfumato.hierarchies.types import canonical
 from sfumato.localization.messages import Message
-from sfumato.microdata.column_transforms.perturbation import Microaggregate, Pseudonym, jobs_of
-from sfumato.microdata.column_transforms.transform_plan import PublishPlan
 from sfumato.microdata.counts.frequency_table import DROPPED, FrequencyTable, ValueCounts, value_of
 from sfumato.microdata.counts.persons import all_persons, by_plain_keys, combinations_of, value_codes
-from sfumato.microdata.missing_codes import code_texts
+from sfumato.microdata.data_plan import code_texts
 from sfumato.microdata.models.equivalence_classes import EquivalenceClasses, histogram
 from sfumato.microdata.models.persons import whole_by_persons
+from sfumato.microdata.perturbation.plan import Microaggregate, Pseudonym, jobs_of
 from sfumato.microdata.plan.model import ColumnPlan, Plan, RequestedPlan
-from sfumato.microdata.pseudonyms.formats import shape_of
-from sfumato.microdata.pseudonyms.tokens import is_token
-from sfumato.microdata.recoding.recoding import STAR, Recoding
+from sfumato.microdata.pseudonyms import is_token, shape_of
+from sfumato.microdata.publish_plan import PublishPlan
+from sfumato.microdata.recoding.mapping import STAR, Recoding
 from sfumato.microdata.verdict import Guarantee
 from sfumato.pipelines.release_stages.counting import other_columns, reading_of
 

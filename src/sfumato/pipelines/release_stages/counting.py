@@ -13,12 +13,12 @@ from sfumato.engines.join_keys import PERSON
 from sfumato.engines.sql import check_header
 from sfumato.errors import DataError, InternalError, PlanError, did_you_mean, issue
 from sfumato.hierarchies.hierarchy import HierarchyBuilder
-from sfumato.hierarchies.spelling_variants import meanings
+from sfumato.hierarchies.spellings import meanings
 from sfumato.hierarchies.types import canonical
 from sfumato.localization.messages import Message
 from sfumato.localization.plurals import filled
 from sfumato.microdata.counts.frequency_table import FrequencyTable, InvalidValues, ValueCounts, tabulate, typed
-from sfumato.microdata.counts.marginal_counts import counted_by
+from sfumato.microdata.counts.grouping import counted_by
 from sfumato.microdata.counts.persons import PersonCount, with_persons
 from sfumato.microdata.counts.survey_sample import Labels, weights_of_labels, with_households, with_weights
 from sfumato.microdata.data_plan import DataPlan
@@ -27,7 +27,7 @@ from sfumato.microdata.models.model import PrivacyModel
 from sfumato.microdata.models.model_names import is_alpha_k_anonymity, is_k_map, is_t_closeness
 from sfumato.microdata.plan.model import ColumnPlan, Plan, hierarchy_of, located
 from sfumato.microdata.recoding.expected_counts import ExpectedCounts
-from sfumato.microdata.recoding.population import with_population, with_texts
+from sfumato.microdata.recoding.reference import with_population, with_texts
 from sfumato.pipelines.release_stages.published_columns import changed_texts
 
 if TYPE_CHECKING:

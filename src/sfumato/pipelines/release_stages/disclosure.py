@@ -13,7 +13,7 @@ from sfumato.engines.join_keys import PERSON
 from sfumato.hierarchies.types import NUMBER_TYPES
 from sfumato.localization.messages import Message
 from sfumato.microdata.counts.frequency_table import FrequencyTable, ValueCounts, typed, with_codings
-from sfumato.microdata.counts.marginal_counts import counted_by, one_row_each
+from sfumato.microdata.counts.grouping import counted_by, one_row_each
 from sfumato.microdata.counts.persons import by_plain_keys
 from sfumato.microdata.measures.attribute_disclosure import (
     AttributeDisclosureMetrics,
@@ -24,16 +24,18 @@ from sfumato.microdata.measures.attribute_disclosure import (
     largest_share,
     unique_rows,
 )
-from sfumato.microdata.measures.attribute_inference import InferenceRisk, inference_risks, may_infer
-from sfumato.microdata.measures.pair_inference import (
+from sfumato.microdata.measures.inference import (
+    InferenceRisk,
     PairInference,
+    inference_risks,
+    may_infer,
     numbers_of,
     pair_inferences,
     sensitive_pair_inferences,
 )
 from sfumato.microdata.plan.model import ColumnPlan, Plan, UtilityPlan
 from sfumato.microdata.plan.resolve import for_measuring
-from sfumato.microdata.recoding.recoding import Recoding
+from sfumato.microdata.recoding.mapping import Recoding
 from sfumato.pipelines.release_stages.counting import (
     MOST_AT_ONCE,
     MOST_COLUMNS,

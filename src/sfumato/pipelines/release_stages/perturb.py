@@ -18,14 +18,13 @@ from sfumato.engines.engine import PublishedRows
 from sfumato.engines.join_keys import PERSON, record_key, recorded
 from sfumato.errors import InternalError
 from sfumato.localization.messages import Message
-from sfumato.microdata.counts.count_differences import numbers_of as combination_numbers
-from sfumato.microdata.measures.perturbed.figures import figures_of
+from sfumato.microdata.counts.combinations import numbers_of as combination_numbers
+from sfumato.microdata.measures.perturbed import figures_of
 from sfumato.microdata.models.equivalence_classes import Floats
 from sfumato.microdata.perturbation.number_text import checked, may_be_missing, numbers_of
 from sfumato.microdata.perturbation.perturb import Exact, PerturbationResult, perturb
 from sfumato.microdata.plan.model import Plan
-from sfumato.microdata.pseudonyms.key import PseudonymKey
-from sfumato.microdata.pseudonyms.pseudonyms import pseudonyms_of
+from sfumato.microdata.pseudonyms import PseudonymKey, pseudonyms_of
 
 UNCHANGED = "Nothing of {names} was changed: no row found a partner, or all have one value."
 BLANK = (

@@ -10,17 +10,15 @@ from sfumato.engines.engine import Engine, MissingRules
 from sfumato.errors import DataError
 from sfumato.hierarchies.types import numerals
 from sfumato.localization.messages import Message
-from sfumato.microdata.column_transforms.number_parsing import read_numbers
-from sfumato.microdata.column_transforms.transform_plan import Limit, PublishPlan, number_of
 from sfumato.microdata.counts.frequency_table import FrequencyTable, values_of
 from sfumato.microdata.models.equivalence_classes import Counts, Floats
 from sfumato.microdata.models.k_anonymity import KAnonymity
 from sfumato.microdata.perturbation.number_text import check_digits
 from sfumato.microdata.plan.model import Plan
+from sfumato.microdata.publish_plan import Limit, PublishPlan, number_of, read_numbers
 from sfumato.microdata.recoding.expected_counts import hides_sensitive
-from sfumato.microdata.recoding.missing_values import absent_texts
+from sfumato.microdata.recoding.mapping import Recoding, SuppressionHandling, absent_texts
 from sfumato.microdata.recoding.range_grid import number_grid
-from sfumato.microdata.recoding.recoding import Recoding, SuppressionHandling
 
 
 def _labels(plan: Plan, table: FrequencyTable, name: str) -> dict[str | None, str | None]:

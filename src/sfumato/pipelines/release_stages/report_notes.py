@@ -6,12 +6,12 @@ import numpy as np
 
 from sfumato.engines.engine import Engine
 from sfumato.localization.messages import Message
-from sfumato.microdata.column_transforms.perturbation import SwapHouseholds
 from sfumato.microdata.counts.frequency_table import FrequencyTable, value_of
 from sfumato.microdata.measures.attribute_disclosure import Disclosure
-from sfumato.microdata.measures.release import Measures
+from sfumato.microdata.measures.overview import Measures
+from sfumato.microdata.perturbation.plan import SwapHouseholds
 from sfumato.microdata.plan.model import Plan
-from sfumato.microdata.recoding.missing_values import AbsentTexts, absent_texts
+from sfumato.microdata.recoding.mapping import AbsentTexts, absent_texts
 from sfumato.pipelines.release_stages.counting import other_columns, reading_of
 from sfumato.pipelines.release_stages.published_columns import changed_texts
 

@@ -14,13 +14,12 @@ from sfumato.dataclass import dataclass
 from sfumato.hierarchies.hierarchy import Hierarchy
 from sfumato.localization.messages import Messages, words_in, words_on_persons
 from sfumato.microdata.counts.frequency_table import FrequencyTable
+from sfumato.microdata.measures.columns import BINS, bin_name, bin_places
 from sfumato.microdata.measures.recoded_view import ColumnView, view_of
-from sfumato.microdata.measures.value_shares import BINS, bin_name, bin_places
 from sfumato.microdata.methods.full_domain.trade_off import TradeOffPoint
 from sfumato.microdata.models.equivalence_classes import BoolArray, Counts, Floats
 from sfumato.microdata.plan.model import Plan
-from sfumato.microdata.recoding.missing_values import published_words
-from sfumato.microdata.recoding.recoding import LevelRecoding, Recoding, tells_something
+from sfumato.microdata.recoding.mapping import LevelRecoding, Recoding, published_words, tells_something
 from sfumato.microdata.release_report import Report
 from sfumato.report.html_page import folded, paragraph
 from sfumato.report.plots import Pair, histogram, legend, meters, short_names

@@ -5,15 +5,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sfumato.hierarchies.character_masking import CharacterMasking
 from sfumato.hierarchies.dates import Dates
-from sfumato.hierarchies.file import HierarchyFile
-from sfumato.hierarchies.hierarchy import ROOT, Hierarchy
-from sfumato.hierarchies.levels import present_codes
-from sfumato.hierarchies.tree import Tree
+from sfumato.hierarchies.hierarchy import ROOT, Hierarchy, present_codes
+from sfumato.hierarchies.lists import CharacterMasking, HierarchyFile, Tree
 from sfumato.localization.messages import Messages
 from sfumato.microdata.plan.model import Plan
-from sfumato.microdata.recoding.recoding import Recoding
+from sfumato.microdata.recoding.mapping import Recoding
 from sfumato.patterns import regex
 from sfumato.report.html_page import long_table, paragraph
 from sfumato.report.release.sentences import rung_of

@@ -14,7 +14,7 @@ from typing import Any
 
 from sfumato.localization.messages import Messages
 from sfumato.microdata.plan.model import Plan
-from sfumato.microdata.recoding.missing_values import is_plain
+from sfumato.microdata.recoding.mapping import is_plain
 from sfumato.microdata.verdict import Guarantee
 from sfumato.report import html_page as approval
 from sfumato.report.checks import framed, outside, summary

@@ -8,7 +8,7 @@ from math import isclose
 from typing import Any
 
 from sfumato.dataclass import dataclass
-from sfumato.hierarchies.summary import hierarchy_words
+from sfumato.hierarchies.registry import hierarchy_words
 from sfumato.localization.lists import MOST_NAMES, ListMessage, enumeration, names_told
 from sfumato.localization.messages import Messages, words_in, words_on_persons
 from sfumato.microdata.release_report import EXTERNAL_CHECKSUMS, Report

@@ -4,17 +4,17 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from decimal import Decimal
 
-from sfumato.hierarchies.character_masking import CharacterMasking
 from sfumato.hierarchies.dates import LEVELS, Dates
 from sfumato.hierarchies.hierarchy import HierarchyBuilder
+from sfumato.hierarchies.lists import CharacterMasking
 from sfumato.hierarchies.types import plain
 from sfumato.localization.lists import ListMessage, enumeration, names_told
 from sfumato.localization.messages import Messages
 from sfumato.localization.plurals import filled
-from sfumato.microdata.column_transforms.perturbation import Perturbation
-from sfumato.microdata.column_transforms.transform_plan import OPERATIONS, Limit, PublishPlan, number_of
 from sfumato.microdata.models.listed_values import named
+from sfumato.microdata.perturbation.plan import Perturbation
 from sfumato.microdata.plan.model import Plan
+from sfumato.microdata.publish_plan import OPERATIONS, Limit, PublishPlan, number_of
 from sfumato.microdata.release_report import Report
 from sfumato.microdata.verdict import Guarantee
 from sfumato.report.release.findings import MOST_SINGLE

@@ -6,7 +6,7 @@ from typing import Any, get_args
 
 from sfumato.localization.lists import enumeration, names_told
 from sfumato.localization.messages import Messages
-from sfumato.microdata.measures.column_outcomes import Fate
+from sfumato.microdata.measures.columns import Fate
 from sfumato.microdata.plan.methods import FullDomain
 from sfumato.microdata.plan.model import ROLES, Plan
 from sfumato.microdata.release_report import Report

@@ -8,7 +8,7 @@ from nicegui import ui
 
 from sfumato.dataclass import dataclass
 from sfumato.localization.messages import Messages
-from sfumato.microdata.column_transforms.perturbation import (
+from sfumato.microdata.perturbation.plan import (
     Microaggregate,
     Noise,
     Pram,
@@ -17,8 +17,8 @@ from sfumato.microdata.column_transforms.perturbation import (
     ShiftDays,
     SwapHouseholds,
 )
-from sfumato.microdata.column_transforms.transform_plan import PublishPlan
 from sfumato.microdata.plan.model import PUBLISH
+from sfumato.microdata.publish_plan import PublishPlan
 from sfumato.schema.composite import KeySchema, read
 from sfumato.schema.dataclass_schema import record_of
 from sfumato.web import components

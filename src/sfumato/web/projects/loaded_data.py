@@ -16,8 +16,7 @@ from sfumato.hierarchies.hierarchy import Hierarchy
 from sfumato.hierarchies.registry import HIERARCHY
 from sfumato.hierarchies.types import canonical
 from sfumato.localization.messages import Messages
-from sfumato.microdata.data_plan import DATA, DataPlan
-from sfumato.microdata.missing_codes import code_texts
+from sfumato.microdata.data_plan import DATA, DataPlan, code_texts
 from sfumato.microdata.models.equivalence_classes import Counts
 from sfumato.microdata.plan.read import read_plan
 from sfumato.pipelines.plan_suggestion.counted_rows import CountedRows, aggregated_input_note

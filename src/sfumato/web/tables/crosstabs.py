@@ -13,7 +13,7 @@ import numpy as np
 from sfumato.dataclass import dataclass
 from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.engines.engine import MissingRules
-from sfumato.hierarchies.person_keys import plain_key
+from sfumato.hierarchies.spellings import plain_key
 from sfumato.localization.messages import Messages
 from sfumato.microdata.counts.frequency_table import ValueCounts
 from sfumato.microdata.counts.persons import Ints, by_plain_keys

@@ -9,11 +9,9 @@ import pytest
 
 from sfumato.engines.opening import open_engine
 from sfumato.microdata.counts.frequency_table import FrequencyTable
-from sfumato.microdata.measures.column_set_risk import subsets
-from sfumato.microdata.measures.minimal_uniques import outliers
-from sfumato.microdata.measures.uniques import column_sets as module
-from sfumato.microdata.measures.uniques.column_sets import column_sets
-from sfumato.microdata.measures.uniques.special_uniques import special_uniques
+from sfumato.microdata.measures import uniques as module
+from sfumato.microdata.measures.column_risk import subsets
+from sfumato.microdata.measures.uniques import column_sets, outliers, special_uniques
 from sfumato.microdata.plan.read import read_plan
 from sfumato.pipelines.release_stages.counting import frequency_table
 

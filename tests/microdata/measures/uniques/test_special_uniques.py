@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from sfumato.engines.opening import open_engine
 from sfumato.microdata.counts.frequency_table import FrequencyTable
-from sfumato.microdata.measures.uniques.special_uniques import special_uniques
+from sfumato.microdata.measures import uniques as special_uniques
 from sfumato.microdata.plan.read import read_plan
 from sfumato.pipelines.release_stages.counting import frequency_table
 from sfumato.pipelines.risk import risk

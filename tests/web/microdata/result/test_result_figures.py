@@ -7,8 +7,8 @@ import pytest
 
 from sfumato.datasets import patients
 from sfumato.localization.messages import words_in
-from sfumato.microdata.column_transforms.transform_plan import PublishPlan
 from sfumato.microdata.data_plan import DataPlan
+from sfumato.microdata.publish_plan import PublishPlan
 from sfumato.pipelines.release import anonymize
 from sfumato.web.microdata.result import result_figures
 from sfumato.web.microdata.result.result_figures import published_pairs

@@ -4,10 +4,10 @@ from functools import cache
 
 from sfumato.dataclass import dataclass
 from sfumato.delimited.dialect import CURRENCY_SIGN
-from sfumato.hierarchies.absence_values import negatives_of
 from sfumato.hierarchies.role_detection.lexicon.concepts import BY_KEY, WORDS, Concept, fold, read_sections
 from sfumato.hierarchies.role_detection.lexicon.name_terms import words_of
 from sfumato.hierarchies.role_detection.profile import FEET, PRESSURE, Profile
+from sfumato.hierarchies.spellings import negatives_of
 from sfumato.hierarchies.types import are_plain_numbers
 from sfumato.patterns import regex
 

@@ -13,8 +13,8 @@ import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.localization.messages import Message
+from sfumato.microdata.counts.combinations import Words
 from sfumato.microdata.counts.grouping import Grouped, Grouper, Node, hash_capacity
-from sfumato.microdata.counts.key_packing import Words
 from sfumato.microdata.losses.loss import Charges, LossTerms, Sweepable, SweepResult
 from sfumato.microdata.methods.full_domain.greedy import Walk
 from sfumato.microdata.methods.full_domain.lattice import sweep_kernels

@@ -19,7 +19,7 @@ from sfumato.microdata.models.model import checks_published
 from sfumato.microdata.models.persons import against_raw
 from sfumato.microdata.plan.methods import FullDomain
 from sfumato.microdata.plan.model import Plan
-from sfumato.microdata.recoding.recoding import at_node
+from sfumato.microdata.recoding.mapping import at_node
 
 # Number of nodes to draw from, including the optimum.
 CANDIDATES = 8

@@ -11,7 +11,7 @@ from sfumato.microdata.methods.full_domain.lattice.problem import LatticeProblem
 from sfumato.microdata.methods.full_domain.make_problem import problem_of
 from sfumato.microdata.plan.methods import FullDomain, Suppression
 from sfumato.microdata.plan.model import Plan
-from sfumato.microdata.recoding.recoding import LevelRecoding, Recoding
+from sfumato.microdata.recoding.mapping import LevelRecoding, Recoding
 
 BUDGETS = (0.0, 0.01, 0.02, 0.05, 0.10)
 # Beyond this size (nodes times combinations) other limits are not searched: a report must not take minutes.

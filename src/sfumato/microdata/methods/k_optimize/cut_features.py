@@ -14,8 +14,8 @@ import numpy.typing as npt
 
 from sfumato.dataclass import dataclass
 from sfumato.hierarchies.hierarchy import Hierarchy
+from sfumato.microdata.counts.combinations import Packing, packing_of
 from sfumato.microdata.counts.frequency_table import FrequencyTable
-from sfumato.microdata.counts.key_packing import Packing, packing_of
 from sfumato.microdata.methods.allowed_levels import check_levels
 from sfumato.microdata.methods.k_optimize import problem_arrays as at
 from sfumato.microdata.methods.k_optimize.problem_arrays import Instance

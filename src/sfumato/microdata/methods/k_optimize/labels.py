@@ -19,8 +19,8 @@ from sfumato.hierarchies.types import inexact, numerals
 from sfumato.microdata.counts.frequency_table import FrequencyTable
 from sfumato.microdata.methods.k_optimize import problem_arrays as at
 from sfumato.microdata.methods.k_optimize.cut_features import Alphabet, Codes, SearchSpace, State
+from sfumato.microdata.recoding.mapping import STAR, ClassRecoding, Labels, class_recoding
 from sfumato.microdata.recoding.range_grid import number_grid
-from sfumato.microdata.recoding.recoding import STAR, ClassRecoding, Labels, class_recoding
 
 # Maximum distance of a range's ends from the smallest and largest value, as a share of the range.
 _MARGIN = 10

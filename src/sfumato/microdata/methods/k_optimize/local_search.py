@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.dataclass import dataclass
-from sfumato.microdata.counts.key_packing import packing_of
+from sfumato.microdata.counts.combinations import packing_of
 from sfumato.microdata.methods.k_optimize import local_search_kernels as kernels
 from sfumato.microdata.methods.k_optimize import problem_arrays as at
 from sfumato.microdata.methods.k_optimize.cut_features import Codes, SearchSpace, State

@@ -36,7 +36,7 @@ from sfumato.microdata.methods.k_optimize.workers import Crew, DiveOutcome, Open
 from sfumato.microdata.methods.search_result import Result
 from sfumato.microdata.plan.methods import KOptimize
 from sfumato.microdata.plan.model import Plan
-from sfumato.microdata.recoding.recoding import ClassRecoding
+from sfumato.microdata.recoding.mapping import ClassRecoding
 
 Job = Callable[[SearchThread], Incumbent]
 Batches = Generator[list[Job], list[Incumbent], None]

@@ -34,7 +34,7 @@ from sfumato.microdata.methods.search_result import ProgressCallback, Result
 from sfumato.microdata.models.equivalence_classes import BoolArray, Floats
 from sfumato.microdata.plan.methods import Local
 from sfumato.microdata.plan.model import Plan
-from sfumato.microdata.recoding.recoding import ClassRecoding, Labels
+from sfumato.microdata.recoding.mapping import ClassRecoding, Labels
 
 # With fewer seconds, a fair solution comes first.
 UNHURRIED = 20.0

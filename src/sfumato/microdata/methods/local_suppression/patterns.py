@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.dataclass import dataclass
-from sfumato.microdata.counts.count_differences import numbers_of
+from sfumato.microdata.counts.combinations import numbers_of
 from sfumato.microdata.models.equivalence_classes import BoolArray, Counts, Floats
 
 Codes = npt.NDArray[np.int32]

@@ -33,7 +33,7 @@ from sfumato.microdata.models.individual_risk import IndividualRisk
 from sfumato.microdata.models.k_anonymity import KAnonymity, least_sizes
 from sfumato.microdata.plan.methods import LocalSuppression
 from sfumato.microdata.plan.model import Plan
-from sfumato.microdata.recoding.recoding import ClassRecoding, Division, division_of
+from sfumato.microdata.recoding.mapping import ClassRecoding, Division, division_of
 
 # Larger programs take too long.
 MOST_TAKEN = 40_000

@@ -10,8 +10,8 @@ from sfumato.microdata.losses.coverage import certainty_penalties
 from sfumato.microdata.methods.class_labels import distinct_labels
 from sfumato.microdata.methods.mondrian.axes import Axis, Places
 from sfumato.microdata.models.equivalence_classes import Counts, Floats
+from sfumato.microdata.recoding.mapping import STAR, Labels
 from sfumato.microdata.recoding.range_grid import range_text
-from sfumato.microdata.recoding.recoding import STAR, Labels
 
 Ints = npt.NDArray[np.int64]
 Masks = npt.NDArray[np.uint64]

@@ -53,7 +53,7 @@ from sfumato.microdata.models.k_anonymity import KAnonymity
 from sfumato.microdata.models.model import PrivacyModel
 from sfumato.microdata.plan.methods import Greedy, Mondrian
 from sfumato.microdata.plan.model import Plan
-from sfumato.microdata.recoding.recoding import ClassRecoding, Division
+from sfumato.microdata.recoding.mapping import ClassRecoding, Division
 
 # Share of the classes with one or two cuts left that are not cut, against minimality attacks.
 SPARED = 0.2

@@ -16,8 +16,8 @@ import numpy.typing as npt
 
 from sfumato.dataclass import dataclass
 from sfumato.microdata.models.equivalence_classes import BoolArray, Counts, Floats
+from sfumato.microdata.recoding.mapping import STAR
 from sfumato.microdata.recoding.range_grid import NONE_LONGER, Longer, RangeGrid, range_text
-from sfumato.microdata.recoding.recoding import STAR
 
 Ints = npt.NDArray[np.int64]
 # Maximum number of neighbors, each of a single person, that stay together; random numbers hardly ever have more.

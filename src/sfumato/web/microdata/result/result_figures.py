@@ -13,10 +13,9 @@ from sfumato.delimited.dialect import Dialect
 from sfumato.delimited.records import read_lines
 from sfumato.engines.duckdb.engine import DuckDBEngine, Row
 from sfumato.localization.messages import Messages
-from sfumato.microdata.column_transforms.transform_plan import PublishPlan
-from sfumato.microdata.data_plan import DataPlan
-from sfumato.microdata.missing_codes import code_texts
+from sfumato.microdata.data_plan import DataPlan, code_texts
 from sfumato.microdata.plan.read import read_plan
+from sfumato.microdata.publish_plan import PublishPlan
 from sfumato.microdata.recoding.recoding_file import read_recoding
 from sfumato.pipelines.attacks.attack import attack
 from sfumato.pipelines.attacks.saved_report import add_to_folder

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from sfumato.microdata.counts.combinations import Words
 from sfumato.microdata.counts.grouping import Node
-from sfumato.microdata.counts.key_packing import Words
 from sfumato.microdata.losses.additive_losses import Marginal
 from sfumato.microdata.losses.class_sizes import AverageClassSize, Discernibility
 from sfumato.microdata.losses.loss import LossTerms

@@ -6,8 +6,8 @@ contains a class that is kept here, or k of the rows that are suppressed here.
 
 import numpy as np
 
+from sfumato.microdata.counts.combinations import Words
 from sfumato.microdata.counts.grouping import LEAST_IN_RUNS, hash_capacity
-from sfumato.microdata.counts.key_packing import Words
 from sfumato.microdata.losses.additive_losses import Marginal
 from sfumato.microdata.losses.class_sizes import AverageClassSize
 from sfumato.microdata.losses.loss import summed_over_lattice

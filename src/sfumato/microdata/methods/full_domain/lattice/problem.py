@@ -10,9 +10,9 @@ import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.microdata.counts import kernels
+from sfumato.microdata.counts.combinations import failing_classes
 from sfumato.microdata.counts.frequency_table import FrequencyTable
 from sfumato.microdata.counts.grouping import Grouped, Grouper, Node
-from sfumato.microdata.counts.missing_matches import failing_classes
 from sfumato.microdata.losses.additive_losses import Marginal
 from sfumato.microdata.losses.loss import LossTerms, Prepared
 from sfumato.microdata.methods.class_assessment import ALL, ClassAssessment, assess
@@ -22,7 +22,7 @@ from sfumato.microdata.models.k_anonymity import KAnonymity
 from sfumato.microdata.models.model import PrivacyModel
 from sfumato.microdata.models.persons import enough_persons
 from sfumato.microdata.models.protection import Protection, holding_groups
-from sfumato.microdata.recoding.population import with_persons
+from sfumato.microdata.recoding.reference import with_persons
 
 DIGITS = 10
 # If all violating rows are suppressed, the number per class is not needed.

@@ -11,8 +11,8 @@ from itertools import accumulate
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.microdata.counts.combinations import fits_a_word
 from sfumato.microdata.counts.grouping import Node, hash_capacity
-from sfumato.microdata.counts.key_packing import fits_a_word
 from sfumato.microdata.losses.additive_losses import Marginal
 from sfumato.microdata.methods.full_domain.lattice import evaluated_nodes, row_grouping_kernels
 from sfumato.microdata.methods.full_domain.lattice import rare_combination_kernels as kernels

@@ -1,1 +1,0 @@
-"""Transformations of columns that are no quasi-identifiers, one operation per file."""

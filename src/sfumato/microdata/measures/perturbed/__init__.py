@@ -1,1 +1,0 @@
-"""Measures of perturbed numbers: how often rows are re-identified, and the information loss for analyses."""

@@ -1,1 +1,0 @@
-"""Rows that few columns make unique."""

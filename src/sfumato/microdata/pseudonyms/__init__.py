@@ -1,1 +1,0 @@
-"""Pseudonyms: replacements of identifiers that only the holder of the key can reverse."""
