@@ -33,28 +33,28 @@ def patients(rows: int = 300, seed: int = 1) -> "Dataset":
     >>> patients().rows
     300
     """
-    from sfumato.datasets.patients import make_patients
+    from sfumato.datasets.patient_rows import make_patients
 
     return make_patients(rows, seed)
 
 
 def four_rows() -> "Dataset":
     """Four patients who are 2-anonymous if dates are published by quarter and postcodes by two digits."""
-    from sfumato.datasets.patients import FOUR_ROWS, make_example
+    from sfumato.datasets.patient_rows import FOUR_ROWS, make_example
 
     return make_example("four-rows", FOUR_ROWS)
 
 
 def eight_rows() -> "Dataset":
     """Eight patients among whom one rare combination makes full-domain recoding lose two columns."""
-    from sfumato.datasets.patients import EIGHT_ROWS, make_example
+    from sfumato.datasets.patient_rows import EIGHT_ROWS, make_example
 
     return make_example("eight-rows", EIGHT_ROWS)
 
 
 def stroke() -> "Dataset":
     """Two hundred patients who had a stroke."""
-    from sfumato.datasets.patients import read_stroke
+    from sfumato.datasets.patient_rows import read_stroke
 
     return read_stroke()
 
@@ -65,7 +65,7 @@ def census(rows: int = 30_000, seed: int = 1) -> "Dataset":
     >>> census(3).records() == census(10).records()[:3]
     True
     """
-    from sfumato.datasets.census import make_census
+    from sfumato.datasets.census_rows import make_census
 
     return make_census(rows, seed)
 

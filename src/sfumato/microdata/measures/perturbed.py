@@ -1,10 +1,11 @@
 """Measures of perturbed numbers: how often record linkage re-identifies rows, and the information loss for analyses.
 
-Risk: interval disclosure, the share of values that lie near their
-published ones, in ranks or in standard deviations (Mateo-Sanz, J., Domingo-Ferrer, J., Sebé, F. 2005. Probabilistic
-information loss measures, https://doi.org/10.1007/s10618-005-0011-9); record linkage by distance and by probability, the share of rows that an attacker who knows all original numbers of a person links correctly. Loss:
-IL1s, the mean distance from the original value in units of sqrt(2) standard deviations (Yancey, W., Winkler, W.,
-Creecy, R. 2002), and the changes of covariances, eigenvalues and quantiles.
+Risk: interval disclosure, the share of values that lie near their published ones, in ranks or in standard deviations
+(Mateo-Sanz, J., Domingo-Ferrer, J., Sebé, F. 2005. Probabilistic information loss measures,
+https://doi.org/10.1007/s10618-005-0011-9); record linkage by distance and by probability, the share of rows that an
+attacker who knows all original numbers of a person links correctly. Loss: IL1s, the mean distance from the original
+value in units of sqrt(2) standard deviations (Yancey, W., Winkler, W., Creecy, R. 2002), and the changes of
+covariances, eigenvalues and quantiles.
 
 With many rows, a sample of them is linked with all others. Metrics of one column use all rows that have its number;
 metrics that compare rows or columns use the rows that have all numbers.
