@@ -5,9 +5,6 @@ from pathlib import Path
 from string import Formatter
 
 import pytest
-from sfumato.report.release.sections.measures import forcing_sentences
-from sfumato.tables.plan.perturbation import PERTURBATIONS
-from sfumato.tables.plan.plan import ATTACKER, PROTECTION, RULES
 
 import sfumato.localization.messages as words_module
 import sfumato.web
@@ -21,7 +18,10 @@ from sfumato.localization.plurals import PluralMessage
 from sfumato.microdata.models.registry import SHAPES
 from sfumato.microdata.plan.methods import METHOD
 from sfumato.microdata.plan.model import ROLES
+from sfumato.report.release.sections import forcing_sentences
 from sfumato.schema.composite import Choice
+from sfumato.tables.plan.sections import PERTURBATIONS
+from sfumato.tables.plan.table_plan import ATTACKER, PROTECTION, RULES
 from sfumato.web.microdata import method_choice, promises
 from sfumato.web.microdata.columns import publish_choice
 from sfumato.web.projects.loaded_data import load

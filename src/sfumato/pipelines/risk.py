@@ -16,10 +16,10 @@ from sfumato.engines.sql import check_header
 from sfumato.errors import DataError, PlanError, did_you_mean, issue
 from sfumato.microdata.counts.frequency_table import DROPPED, FrequencyTable, tabulate, value_of
 from sfumato.microdata.data_plan import DataPlan, OnMissing
-from sfumato.microdata.measures import uniques as special_uniques
 from sfumato.microdata.measures.column_risk import LIMIT
 from sfumato.microdata.measures.overview import RiskSurvey, survey
 from sfumato.microdata.measures.risk import THRESHOLD, Places, RowRisks, raw_classes, row_risks
+from sfumato.microdata.measures.uniques import special_uniques
 from sfumato.microdata.plan.model import ColumnPlan, Plan, RequestedPlan, Role
 from sfumato.microdata.plan.read import read_plan
 from sfumato.microdata.plan.resolve import for_measuring
