@@ -18,7 +18,7 @@ from sfumato.localization.plurals import PluralMessage
 from sfumato.microdata.models.registry import SHAPES
 from sfumato.microdata.plan.methods import METHOD
 from sfumato.microdata.plan.model import ROLES
-from sfumato.report.release.sections import forcing_sentences
+from sfumato.report.release.measures import forcing_sentences
 from sfumato.schema.composite import Choice
 from sfumato.tables.plan.sections import PERTURBATIONS
 from sfumato.tables.plan.table_plan import ATTACKER, PROTECTION, RULES
