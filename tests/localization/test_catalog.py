@@ -7,13 +7,13 @@ from pathlib import Path
 from string import Formatter
 
 import pytest
-from sfumato.delimited.errors import ragged
-from sfumato.tables.plan.plan import read_table_plan
 
 import sfumato
+from sfumato.delimited.dialect import ragged
 from sfumato.errors import DataError, InternalError, PlanError, SfumatoError, UnattainableError, issue
 from sfumato.localization.messages import Message, read_message, words_in
 from sfumato.microdata.plan.read import read_plan
+from sfumato.tables.plan.table_plan import read_table_plan
 
 SOURCES = Path(sfumato.__file__).parent
 ENGLISH, GERMAN = words_in(), words_in("de")

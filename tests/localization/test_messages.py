@@ -22,8 +22,7 @@ from sfumato.report.release.measures import forcing_sentences
 from sfumato.schema.composite import Choice
 from sfumato.tables.plan.sections import PERTURBATIONS
 from sfumato.tables.plan.table_plan import ATTACKER, PROTECTION, RULES
-from sfumato.web.microdata import method_choice, promises
-from sfumato.web.microdata.columns import publish_choice
+from sfumato.web.microdata import method_choice, promises, transform_choice
 from sfumato.web.projects.loaded_data import load
 from sfumato.web.tables import protection_settings
 
@@ -93,8 +92,8 @@ def test_every_model_method_and_rule_of_a_plan_is_offered_in_words() -> None:
         keys = [key for key in shape.keys if key not in protection_settings.LEFT_OUT]
         assert [key for key in keys if not named(f"masking.{name}", key)] == []
         assert [pair for pair in choices(shape) if ".".join(pair) not in ENGLISH] == []
-    for name in publish_choice.KINDS:
-        keys = [key for key in publish_choice.fields_of(name) if key not in publish_choice.LEFT_OUT]
+    for name in transform_choice.KINDS:
+        keys = [key for key in transform_choice.fields_of(name) if key not in transform_choice.LEFT_OUT]
         assert [key for key in keys if not named(f"publish.{name}", key)] == []
     assert all(named("protection", key) for key in PROTECTION.keys)
     assert all(named("attacker", key) for key in ATTACKER.keys)
