@@ -1,4 +1,8 @@
-"""The pipeline of a microdata release: count, search, apply, recount, compare, evaluate; then a Release, or nothing."""
+"""The pipeline of a microdata release: read, resolve, count, search, predict, apply, recount, judge, report.
+
+Each step is a function of the resolved job and of the result of the step before it. A plan is resolved once; nothing
+changes it while the job runs. The end is a Release, or nothing.
+"""
 
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Executor, ThreadPoolExecutor
@@ -13,10 +17,9 @@ from sfumato.atomic_folders import ScratchFolder
 from sfumato.dataclass import dataclass
 from sfumato.engines.engine import Engine, PublishedRows
 from sfumato.engines.opening import EngineName, open_engine, publishes_files
-from sfumato.engines.postprocessing import with_bounds
 from sfumato.errors import InternalError
 from sfumato.microdata.counts.frequency_table import FrequencyTable, ValueCounts, typed
-from sfumato.microdata.measures.overview import measure, measure_raw
+from sfumato.microdata.measures.overview import Measures, measure, measure_raw
 from sfumato.microdata.methods.heavily_generalized_columns import heavily_generalized_columns, with_remedies
 from sfumato.microdata.methods.search import search
 from sfumato.microdata.methods.search_result import Result
@@ -25,12 +28,11 @@ from sfumato.microdata.plan.model import Plan, RequestedPlan
 from sfumato.microdata.plan.read import read_plan
 from sfumato.microdata.plan.resolve import resolve
 from sfumato.microdata.recoding.expected_counts import ExpectedCounts, expected_counts
-from sfumato.microdata.recoding.mapping import SuppressionHandling
 from sfumato.microdata.recoding.reference import persons_by_label, weights_by_label
+from sfumato.microdata.recoding.mapping import SuppressionHandling
 from sfumato.microdata.verdict import Verdict, judge_plan
-from sfumato.pipelines.persons.pseudonyms import check_single, drawn_key, keys_of
 from sfumato.pipelines.release_check import refuse, release_check
-from sfumato.pipelines.release_folder import ProgressCallback, Release
+from sfumato.pipelines.release_folder import ProgressCallback, Release, ReleaseReport
 from sfumato.pipelines.release_stages.build_report import ReleaseOutcome, report_of, sensitive_shares
 from sfumato.pipelines.release_stages.counting import (
     SharedCounts,
@@ -46,13 +48,86 @@ from sfumato.pipelines.release_stages.published_columns import handling_of, with
 from sfumato.schema.paths import PlanPath
 
 if TYPE_CHECKING:
+    from sfumato.microdata.pseudonyms.key import PseudonymKey
     from sfumato.pipelines.persons.match_persons import MatchedRelease
     from sfumato.pipelines.release_stages.perturb import PerturbedRows
-    from sfumato.policies.evaluation import PolicyVerdict
+
+# Modules that only some plans need are imported in functions: pseudonyms, policies, earlier releases, perturbation.
 
 T = TypeVar("T")
 # Larger tables are measured after the engine is done, so that both do not need memory at the same time.
 MOST_MEASURED_BESIDE = 2_000_000
+
+
+class Progress:
+    """Report the running step to a callback, and measure the seconds of each."""
+
+    def __init__(self, callback: ProgressCallback | None) -> None:
+        self.callback = callback or (lambda _step, _done, _all: None)
+        self.begin = perf_counter()
+        self.seconds: dict[str, float] = {}
+
+    @contextmanager
+    def step(self, name: str) -> Iterator[None]:
+        self.callback(name, 0, 1)
+        begin = perf_counter()
+        yield
+        self.seconds[name] = perf_counter() - begin
+        self.callback(name, 1, 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A resolved release.
+
+    Attributes:
+        plan: The plan as it is carried out; after the search it names the method that found the recoding.
+        source: The original rows.
+        counts: Counts that several steps share.
+        keys: Keys of pseudonyms, by column.
+        matched: The persons matched with earlier releases, if the plan names some.
+        notes: Remarks on limits of top and bottom coding.
+    """
+
+    plan: Plan
+    source: Engine
+    counts: SharedCounts
+    progress: Progress
+    keys: "Mapping[str, PseudonymKey]"
+    matched: "MatchedRelease | None"
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """The intended result before writing.
+
+    Attributes:
+        table: The frequency table that was searched.
+        model_table: The same with the columns of privacy models only.
+    """
+
+    table: FrequencyTable
+    model_table: FrequencyTable
+    result: Result
+    handling: SuppressionHandling
+    prediction: ExpectedCounts
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """The published rows, and how they were perturbed."""
+
+    rows: PublishedRows
+    perturbation: "PerturbedRows | None"
+
+
+@dataclass(frozen=True, slots=True)
+class Recount:
+    """The written rows, counted by the columns of privacy models, and the verdict on them."""
+
+    counts: ValueCounts
+    verdict: Verdict
 
 
 def anonymize(
@@ -79,78 +154,95 @@ def anonymize(
         UnattainableError: No recoding satisfies the models.
         EngineError: A file cannot be read or written, or a part of the installation is missing.
     """
-    tell = progress or (lambda _stage, _done, _all: None)
-    read = read_plan(plan)
-    if read.files:
-        # Here and below, modules for rare plan options are imported only if needed.
+    requested = read_plan(plan)
+    if requested.files:
         from sfumato.pipelines.linked_files.release import anonymize_files
 
-        return cast("Release", anonymize_files(data, read, engine=engine, workspace=workspace))
-    requested = _sourced(read, data)
-    with ExitStack() as undo:
+        return cast("Release", anonymize_files(data, requested, engine=engine, workspace=workspace))
+    with ExitStack() as failure, ExitStack() as opened:
         folder = ScratchFolder(workspace) if publishes_files(data, engine) else None
         if folder is not None:
-            undo.callback(folder.cleanup)
-        release = _released(data, requested, engine, folder, tell)
-        undo.pop_all()
+            failure.callback(folder.cleanup)
+        job = _resolve(data, requested, engine, folder, Progress(progress), opened)
+        release = _release(job, folder)
+        if release.published is job.source:
+            opened.pop_all()
+        failure.pop_all()
     return release
 
 
-def _released(
-    data: Any, requested: RequestedPlan, engine: EngineName | None, folder: ScratchFolder | None, tell: ProgressCallback
-) -> Release:
+def _release(job: Job, folder: ScratchFolder | None) -> Release:
+    """Carry out a job, step by step."""
+    with ThreadPoolExecutor(1) as background, ExitStack() as failure:
+        table = _count(job)
+        raw = _in_background(background, table, lambda: measure_raw(table))
+        settled, result = _search(job, table)
+        draft = _predict(settled, table, result)
+        measures = _in_background(background, table, lambda: measure(settled.plan, table, result.recoding, raw()))
+        written = _apply(settled, draft, folder, failure)
+        recounted = _recount(settled, draft, written.rows)
+        findings = _judge(settled, draft, written.rows, recounted)
+        report = _report(settled, draft, written, recounted, findings, measures)
+        failure.pop_all()
+    key = next((job.keys[name] for name, operation in job.plan.pseudonyms.items() if operation.key_file is None), None)
+    return Release(
+        settled.plan,
+        report,
+        result.recoding,
+        draft.handling,
+        written.rows,
+        draft.prediction,
+        table,
+        folder,
+        job.progress.callback,
+        key,
+    )
+
+
+def _resolve(
+    data: Any,
+    requested: RequestedPlan,
+    engine: EngineName | None,
+    folder: ScratchFolder | None,
+    progress: Progress,
+    opened: ExitStack,
+) -> Job:
+    """Open the rows and settle everything that the plan leaves to them: policy, columns, earlier releases, limits."""
     place = None if folder is None else folder.path
-    with ExitStack() as stack:
-        source = open_engine(data, requested, engine, folder=place)
-        stack.callback(source.close)
-        resolved = resolve(_with_policy(requested, source), source.columns)
-        # A policy may choose columns with codes that mean missing in one column.
-        if resolved.source_data.codes != requested.source_data.codes:
-            source = open_engine(data, resolved, engine, folder=place)
-            stack.callback(source.close)
-        check_texts(resolved, source)
-        placed = _placed(resolved, source)
-        if placed is not None and placed.source is not source:
-            stack.callback(placed.source.close)
-        release = _Run(resolved, source, tell, placed).release(folder)
-        if release.published is source:
-            stack.pop_all()
-        return release
 
+    def opens(plan: RequestedPlan | Plan) -> Engine:
+        rows = open_engine(data, plan, engine, folder=place)
+        opened.callback(rows.close)
+        return rows
 
-def _with_policy(plan: RequestedPlan, source: Engine) -> RequestedPlan:
-    """Return the plan completed by its policy; few plans have one, and its module loads slowly."""
-    if plan.policy is None:
-        return plan
-    from sfumato.pipelines.policy_completion import with_policy
+    sourced = _sourced(requested, data)
+    source = opens(sourced)
+    if sourced.policy is not None:
+        from sfumato.pipelines.policy_completion import with_policy
 
-    return with_policy(plan, source)
+        sourced = with_policy(sourced, source)
+    plan = resolve(sourced, source.columns)
+    # A policy may choose columns with codes that mean missing in one column.
+    if plan.source_data.codes != requested.source_data.codes:
+        source = opens(plan)
+    check_texts(plan, source)
+    progress.begin = perf_counter()
+    matched: MatchedRelease | None = None
+    keys: Mapping[str, PseudonymKey] = {}
+    if plan.previous:
+        from sfumato.pipelines.persons.match_persons import match_with_earlier
 
+        matched = match_with_earlier(plan, source)
+        if matched.source is not source:
+            opened.callback(matched.source.close)
+        plan, source = matched.plan, matched.source
+    if plan.pseudonyms:
+        from sfumato.pipelines.persons.pseudonyms import check_single, keys_of
 
-def _placed(plan: Plan, source: Engine) -> "MatchedRelease | None":
-    """Match persons with earlier releases, if the plan names some."""
-    if not plan.previous:
-        return None
-    from sfumato.pipelines.persons.match_persons import match_with_earlier
-
-    return match_with_earlier(plan, source)
-
-
-def _together(placed: "MatchedRelease | None", published: PublishedRows, plan: Plan) -> Any:
-    """Return the metrics of the comparison with earlier releases, or None without any."""
-    if placed is None:
-        return None
-    from sfumato.pipelines.persons.match_persons import check_together
-
-    return check_together(placed, published, plan)
-
-
-def _policy_verdict(plan: Plan, published: PublishedRows) -> "PolicyVerdict | None":
-    if plan.policy is None:
-        return None
-    from sfumato.pipelines.policy_completion import judge_published
-
-    return judge_published(plan, published)
+        keys = keys_of(plan)
+        check_single(plan, source)
+    plan, notes = with_limits(plan, source)
+    return Job(plan, source, SharedCounts(plan, source), progress, keys, matched, notes)
 
 
 def _sourced(plan: RequestedPlan, data: Any) -> RequestedPlan:
@@ -162,224 +254,146 @@ def _sourced(plan: RequestedPlan, data: Any) -> RequestedPlan:
     return replace(plan, data=replace(plan.data, source=source))
 
 
-@dataclass(frozen=True, slots=True)
-class _Draft:
-    """The intended result before writing.
-
-    Attributes:
-        table: The frequency table that was searched.
-        promise_table: The same with the columns of privacy models only.
-    """
-
-    table: FrequencyTable
-    promise_table: FrequencyTable
-    result: Result
-    handling: SuppressionHandling
-    prediction: ExpectedCounts
+def _count(job: Job) -> FrequencyTable:
+    with job.progress.step("count"):
+        table = frequency_table(job.plan, job.source, job.counts)
+    job.counts.rows = table.rows
+    return table
 
 
-@dataclass(frozen=True, slots=True)
-class _Written:
-    """The published rows, and how they were perturbed."""
-
-    rows: PublishedRows
-    perturbation: "PerturbedRows | None"
-
-
-class _Run:
-    """One run of the pipeline, with timings."""
-
-    def __init__(
-        self, plan: Plan, source: Engine, tell: ProgressCallback, placed: "MatchedRelease | None" = None
-    ) -> None:
-        self.plan = plan if placed is None else placed.plan
-        self.source = source if placed is None else placed.source
-        self.placed = placed
-        self.tell = tell
-        self.seconds: dict[str, float] = {}
-        self.limit_remarks: tuple[str, ...] = ()
-        self.keys = keys_of(plan)
-
-    def release(self, folder: ScratchFolder | None) -> Release:
-        begin = perf_counter()
-        with ThreadPoolExecutor(1) as beside, ExitStack() as undo:
-            table = self._count()
-            raw = self._in_background(beside, table, lambda: measure_raw(table))
-            result = self._with_bound(table, self._with_lost_columns(table, self._search(table)))
-            draft = self._draft(table, result)
-            measured = self._in_background(beside, table, lambda: measure(self.plan, table, result.recoding, raw()))
-            written = self._publish(draft, folder, undo)
-            recounted, verdict = self._judge(draft, written.rows)
-            evidence = self._further_verdicts(written.rows) | self._checked(draft, written.rows, recounted)
-            self.tell("measure", 0, 1)
-            disclosed = disclosure(written.rows, recounted, self.plan, self.source, table, result.recoding, self.shared)
-            measures = measured()
-            self.seconds["total"] = perf_counter() - begin
-            outcome = ReleaseOutcome(
-                table, result, verdict, measures, disclosed, written.perturbation, self.limit_remarks
-            )
-            report = report_of(self.plan, self.source, outcome, self.seconds)
-            spread = dict(sensitive_shares(self.plan, self.source, written.rows, self.shared, table.rows))
-            told = {"sensitive_shares": spread} if spread else {}
-            report = replace(report, details={**report.details, **told, **evidence})
-            undo.pop_all()
-        key = drawn_key(self.plan, self.keys)
-        handling, prediction = draft.handling, draft.prediction
-        return Release(
-            self.plan,
-            report,
-            result.recoding,
-            handling,
-            written.rows,
-            prediction,
-            table,
-            folder,
-            self.tell,
-            key,
-        )
-
-    def _count(self) -> FrequencyTable:
-        with self._stage("count"):
-            self.plan, self.limit_remarks = with_limits(self.plan, self.source)
-            check_single(self.plan, self.source)
-            self.shared = SharedCounts(self.plan, self.source)
-            table = frequency_table(self.plan, self.source, self.shared)
-        self.shared.rows = table.rows
-        return table
-
-    def _search(self, table: FrequencyTable) -> Result:
-        """Search a recoding; from here on the plan names the method that found it."""
-        with self._stage("search"):
-            result = search(self.plan, table, lambda done, whole: self.tell("search", done, whole))
-        self.plan = replace(self.plan, method=result.method or self.plan.method)
-        return result
-
-    def _draft(self, table: FrequencyTable, result: Result) -> _Draft:
-        promise_table = table.holding(self.plan.checked_columns)
-        handling = handling_of(self.plan, promise_table, result.recoding)
-        if self.plan.publishes_keys:
-            from sfumato.pipelines.release_stages.column_checks import check_longitudinal_records
-
-            check_longitudinal_records(self.plan, self.source, promise_table, result.recoding)
-        prediction = expected_counts(promise_table, result.recoding, handling, self.plan)
-        return _Draft(table, promise_table, result, handling, prediction)
-
-    def _publish(self, draft: _Draft, folder: ScratchFolder | None, undo: ExitStack) -> _Written:
-        """Write the published rows: recoded, perturbed and with bounds, as the plan requests."""
-        target = None if folder is None else folder.path / f"data.{self.plan.output.format}"
-        with self._stage("apply"):
-            reading = published_reading(self.plan, self.source)
-            recoded = self.source.apply(draft.result.recoding, draft.handling, reading, self._first(target))
-        undo.callback(recoded.close)
-        perturbation = self._perturb(recoded, target, undo)
-        rows = self._bounded(recoded if perturbation is None else perturbation.engine, undo)
-        return _Written(rows, perturbation)
-
-    def _judge(self, draft: _Draft, published: PublishedRows) -> tuple[ValueCounts, Verdict]:
-        """Recount the written rows and evaluate the models on them.
-
-        Raises:
-            InternalError: The counts differ from the expected ones, or a model is violated; nothing is published.
-        """
-        table, recoding = draft.promise_table, draft.result.recoding
-        with self._stage("verify"):
-            recounted = recount(published, draft.prediction, self.shared)
-            verdict = judge_plan(
-                typed(recounted, self.plan)[0],
-                self.plan,
-                table.whole,
-                persons_by_label(table, recoding),
-                members=published_persons(self.plan, published),
-                weights=published_weights(self.plan, published) or weights_by_label(draft.table, recoding),
-            )
-        if not verdict.satisfied:
-            raise InternalError("promise.the_published_rows_do_not")
-        return recounted, verdict
-
-    def _checked(self, draft: _Draft, published: PublishedRows, rows: ValueCounts) -> dict[str, Any]:
-        """Return the findings of the release check on the written rows, if there are any.
-
-        Raises:
-            InternalError: The content of a column differs from the plan.
-            UnattainableError: An attacker who compares columns breaks a guarantee.
-        """
-        with self._stage("check"):
-            checked = release_check(
-                published,
-                self.plan,
-                rows,
-                lambda counted, members: judge_plan(counted, self.plan, draft.promise_table.whole, members=members),
-                self.shared,
-                raw=lambda columns: self.shared.count(self.source, columns, published_reading(self.plan, self.source)),
-            )
-        refuse(checked, self.plan)
-        return checked.figures
-
-    def _further_verdicts(self, published: PublishedRows) -> dict[str, Any]:
-        """Return the verdicts of the plan's policy and the comparison with earlier releases, if there are any."""
-        policy = _policy_verdict(self.plan, published)
-        compared = _together(self.placed, published, self.plan)
-        return {
-            **({} if policy is None else {"policy": policy.to_dict()}),
-            **({} if compared is None else {"previous": compared}),
-        }
-
-    @staticmethod
-    def _in_background(beside: Executor, table: FrequencyTable, work: Callable[[], T]) -> Callable[[], T]:
-        """Return a function for the result of some work, done in the background for small tables, else on demand.
-
-        Tasks run one after the other, so a task may use the results of earlier ones.
-        """
-        if len(table.counts) > MOST_MEASURED_BESIDE:
-            return cache(work)
-        return beside.submit(work).result
-
-    def _with_bound(self, table: FrequencyTable, result: Result) -> Result:
-        """Return the result of a local recoding with a lower bound of the loss, if one is found in time."""
-        if not isinstance(self.plan.method, Local):
-            return result
+def _search(job: Job, table: FrequencyTable) -> tuple[Job, Result]:
+    """Return the recoding that was found, and the job whose plan names the method that found it."""
+    progress = job.progress
+    with progress.step("search"):
+        result = search(job.plan, table, lambda done, whole: progress.callback("search", done, whole))
+    job = replace(job, plan=replace(job.plan, method=result.method or job.plan.method))
+    details = result.details
+    if lost := heavily_generalized_columns(job.plan, table, result):
+        with progress.step("remedies"):
+            columns = with_remedies(job.plan, table, result, lost, progress.seconds["search"])
+            details = {**details, "heavily_generalized_columns": [column.to_dict() for column in columns]}
+    # Results of other methods are as large and not needed any more.
+    result = replace(result, details=details, others={})
+    if isinstance(job.plan.method, Local):
         from sfumato.microdata.methods.local_recoding.lower_bound import bounded
 
-        with self._stage("bound"):
-            return bounded(self.plan, self.plan.method, table, result)
+        with progress.step("bound"):
+            result = bounded(job.plan, job.plan.method, table, result)
+    return job, result
 
-    def _with_lost_columns(self, table: FrequencyTable, result: Result) -> Result:
-        """Return the result with heavily generalized columns and with options to preserve them."""
-        lost = heavily_generalized_columns(self.plan, table, result)
-        if not lost:
-            return replace(result, others={})
-        seconds = self.seconds.get("search", 0.0)
-        with self._stage("remedies"):
-            entries = [column.to_dict() for column in with_remedies(self.plan, table, result, lost, seconds)]
-        # Results of other methods are as large and not needed any more.
-        return replace(result, details={**result.details, "heavily_generalized_columns": entries}, others={})
 
-    @contextmanager
-    def _stage(self, name: str) -> Iterator[None]:
-        self.tell(name, 0, 1)
-        begin = perf_counter()
-        yield
-        self.seconds[name] = perf_counter() - begin
-        self.tell(name, 1, 1)
+def _predict(job: Job, table: FrequencyTable, result: Result) -> Draft:
+    """Return what is going to be written, and the counts that it must have."""
+    plan, recoding = job.plan, result.recoding
+    model_table = table.holding(plan.checked_columns)
+    handling = handling_of(plan, model_table, recoding)
+    if plan.publishes_keys:
+        from sfumato.pipelines.release_stages.column_checks import check_longitudinal_records
 
-    def _bounded(self, published: PublishedRows, undo: ExitStack) -> PublishedRows:
-        """Return the published rows with interval bounds, if the plan requests them."""
-        bounded = with_bounds(published, self.plan)
-        undo.callback(bounded.close)
-        return bounded
+        check_longitudinal_records(plan, job.source, model_table, recoding)
+    return Draft(table, model_table, result, handling, expected_counts(model_table, recoding, handling, plan))
 
-    def _perturb(self, published: PublishedRows, target: Path | None, undo: ExitStack) -> "PerturbedRows | None":
-        """Perturb the published rows, if the plan requests it."""
-        if not self.plan.perturbations:
-            return None
+
+def _apply(job: Job, draft: Draft, folder: ScratchFolder | None, failure: ExitStack) -> Written:
+    """Write the published rows: recoded, perturbed and with bounds, as the plan requests."""
+    plan = job.plan
+    target = None if folder is None else folder.path / f"data.{plan.output.format}"
+    first = target.with_name(f"unperturbed{target.suffix}") if target is not None and plan.perturbations else target
+    with job.progress.step("apply"):
+        reading = published_reading(plan, job.source)
+        rows = job.source.apply(draft.result.recoding, draft.handling, reading, first)
+    failure.callback(rows.close)
+    perturbation = None
+    if plan.perturbations:
         from sfumato.pipelines.release_stages.perturb import perturbed
 
-        with self._stage("perturb"):
-            perturbation = perturbed(self.plan, published, target, self.keys)
-        undo.callback(perturbation.engine.close)
-        return perturbation
+        with job.progress.step("perturb"):
+            perturbation = perturbed(plan, rows, target, job.keys)
+        rows = perturbation.engine
+        failure.callback(rows.close)
+    if plan.bound_columns:
+        from sfumato.engines.postprocessing import with_bounds
 
-    def _first(self, target: Path | None) -> Path | None:
-        """Return the first target path: a separate name if rows are perturbed afterwards."""
-        perturbs = target is not None and self.plan.perturbations
-        return target.with_name(f"unperturbed{target.suffix}") if target is not None and perturbs else target
+        rows = with_bounds(rows, plan)
+        failure.callback(rows.close)
+    return Written(rows, perturbation)
+
+
+def _recount(job: Job, draft: Draft, published: PublishedRows) -> Recount:
+    """Count the written rows and evaluate the models on them.
+
+    Raises:
+        InternalError: The counts differ from the expected ones, or a model is violated; nothing is published.
+    """
+    plan, table, recoding = job.plan, draft.model_table, draft.result.recoding
+    with job.progress.step("verify"):
+        counts = recount(published, draft.prediction, job.counts)
+        verdict = judge_plan(
+            typed(counts, plan)[0],
+            plan,
+            table.whole,
+            persons_by_label(table, recoding),
+            members=published_persons(plan, published),
+            weights=published_weights(plan, published) or weights_by_label(draft.table, recoding),
+        )
+    if not verdict.satisfied:
+        raise InternalError("promise.the_published_rows_do_not")
+    return Recount(counts, verdict)
+
+
+def _judge(job: Job, draft: Draft, published: PublishedRows, recounted: Recount) -> dict[str, Any]:
+    """Return further findings on the written rows: of the policy, earlier releases and the release check.
+
+    Raises:
+        InternalError: The content of a column differs from the plan.
+        UnattainableError: An attacker who compares columns or releases breaks a guarantee.
+    """
+    plan, findings = job.plan, dict[str, Any]()
+    if plan.policy is not None:
+        from sfumato.pipelines.policy_completion import judge_published
+
+        verdict = judge_published(plan, published)
+        findings |= {} if verdict is None else {"policy": verdict.to_dict()}
+    if job.matched is not None:
+        from sfumato.pipelines.persons.match_persons import check_together
+
+        findings["previous"] = check_together(job.matched, published, plan)
+    with job.progress.step("check"):
+        checked = release_check(
+            published,
+            plan,
+            recounted.counts,
+            lambda counted, members: judge_plan(counted, plan, draft.model_table.whole, members=members),
+            job.counts,
+            raw=lambda columns: job.counts.count(job.source, columns, published_reading(plan, job.source)),
+        )
+    refuse(checked, plan)
+    return findings | checked.figures
+
+
+def _report(
+    job: Job,
+    draft: Draft,
+    written: Written,
+    recounted: Recount,
+    findings: Mapping[str, Any],
+    measures: Callable[[], Measures],
+) -> ReleaseReport:
+    plan, source, table, result = job.plan, job.source, draft.table, draft.result
+    job.progress.callback("measure", 0, 1)
+    disclosed = disclosure(written.rows, recounted.counts, plan, source, table, result.recoding, job.counts)
+    outcome = ReleaseOutcome(table, result, recounted.verdict, measures(), disclosed, written.perturbation, job.notes)
+    seconds = {**job.progress.seconds, "total": perf_counter() - job.progress.begin}
+    report = report_of(plan, source, outcome, seconds)
+    shares = dict(sensitive_shares(plan, source, written.rows, job.counts, table.rows))
+    return replace(report, details={**report.details, **({"sensitive_shares": shares} if shares else {}), **findings})
+
+
+def _in_background(background: Executor, table: FrequencyTable, work: Callable[[], T]) -> Callable[[], T]:
+    """Return a function for the result of some work, done in the background for small tables, else on demand.
+
+    Tasks run one after the other, so a task may use the results of earlier ones.
+    """
+    if len(table.counts) > MOST_MEASURED_BESIDE:
+        return cache(work)
+    return background.submit(work).result

@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
@@ -98,12 +98,6 @@ def keys_of(plan: Plan, folder: Path | None = None) -> dict[str, PseudonymKey]:
         else:
             keys[name] = drawn.setdefault("", PseudonymKey.drawn(operation.domain))
     return keys
-
-
-def drawn_key(plan: Plan, keys: Mapping[str, PseudonymKey]) -> PseudonymKey | None:
-    """Return the key that was generated for the release, or None."""
-    own = (keys[name] for name, operation in plan.pseudonyms.items() if operation.key_file is None)
-    return next(own, None)
 
 
 def check_single(plan: Plan, source: Engine) -> None:
