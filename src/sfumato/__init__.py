@@ -200,7 +200,7 @@ _HOMES = {
     "policies.evaluation": ("PolicyVerdict",),
     "service.client": ("Client",),
     "tables.attack.findings": ("Audit",),
-    "tables.plan.plan": ("TablePlan",),
+    "tables.plan.table_plan": ("TablePlan",),
 }
 _MODULES = {name: module for module, names in _HOMES.items() for name in names}
 __all__ = ["__version__", "datasets", *_MODULES]  # noqa: PLE0604  (the names are texts)
