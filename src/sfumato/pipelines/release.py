@@ -28,8 +28,8 @@ from sfumato.microdata.plan.model import Plan, RequestedPlan
 from sfumato.microdata.plan.read import read_plan
 from sfumato.microdata.plan.resolve import resolve
 from sfumato.microdata.recoding.expected_counts import ExpectedCounts, expected_counts
-from sfumato.microdata.recoding.reference import persons_by_label, weights_by_label
 from sfumato.microdata.recoding.mapping import SuppressionHandling
+from sfumato.microdata.recoding.reference import persons_by_label, weights_by_label
 from sfumato.microdata.verdict import Verdict, judge_plan
 from sfumato.pipelines.release_check import refuse, release_check
 from sfumato.pipelines.release_folder import ProgressCallback, Release, ReleaseReport
