@@ -23,21 +23,16 @@ from starlette.responses import Response
 
 from sfumato.attributes.fetching import Fetcher
 from sfumato.errors import SfumatoError
+from sfumato.service import problems
 from sfumato.service.access.authentication import make_door
 from sfumato.service.access.sign_in import sign_in_routes
-from sfumato.service.arxaas.routes import arxaas_routes
-from sfumato.service.attributes.routes import add_attribute_routes
-from sfumato.service.figures import ServiceFigures
-from sfumato.service.health import Check, health_routes
-from sfumato.service.http import problems
-from sfumato.service.http.allowed_origins import OriginCheck
-from sfumato.service.http.forwarded import ForwardedScheme
-from sfumato.service.http.log_lines import keep_log_plain, start_log
-from sfumato.service.http.metrics import Metrics
-from sfumato.service.http.request_log import RequestLog
-from sfumato.service.http.shutdown import Stopping
+from sfumato.service.attributes.routes import add_attribute_routes, arxaas_routes
+from sfumato.service.health import Check, ServiceFigures, health_routes
 from sfumato.service.jobs.pool import Pool
 from sfumato.service.jobs.routes import job_routes
+from sfumato.service.middleware import ForwardedScheme, Metrics, OriginCheck, RequestLog
+from sfumato.service.problems import keep_log_plain, start_log
+from sfumato.service.request_bodies import Stopping
 from sfumato.service.settings import JobSettings, Settings, from_environment
 from sfumato.service.workers.messages import WorkerCall
 from sfumato.service.workers.process import end_with_parent

@@ -10,8 +10,7 @@ from starlette.responses import Response
 
 from sfumato.service.access.authentication import make_door
 from sfumato.service.access.keys import add_key, make_key
-from sfumato.service.access.sessions import COOKIE, SECRET
-from sfumato.service.access.users import User
+from sfumato.service.access.sessions import COOKIE, SECRET, User
 from sfumato.service.settings import Settings
 
 OPENID = Settings(openid="https://one.example", openid_client="sfumato", admins=frozenset({"7"}))

@@ -70,7 +70,7 @@ def _add(file: Path, made: tuple[str, "Key"], group: str | None) -> str:
 
 def _made(name: str, role: str, scopes: list[str], expires: datetime | None) -> tuple[str, "Key"]:
     from sfumato.service.access.keys import make_key, today
-    from sfumato.service.access.users import ROLES, SCOPES
+    from sfumato.service.access.sessions import ROLES, SCOPES
 
     unknown = sorted(set(scopes) - set(SCOPES))
     if unknown or role not in ROLES:
@@ -109,6 +109,6 @@ def _check_log(audit_log: Path | None) -> None:
 def _note(audit_log: Path | None, what: str, name: str) -> None:
     import getpass
 
-    from sfumato.service.access.audit_log import AuditLog
+    from sfumato.service.access.authentication import AuditLog
 
     AuditLog(audit_log).note(f"operator:{getpass.getuser()}", what, key=name)

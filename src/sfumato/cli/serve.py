@@ -22,8 +22,16 @@ import typer
 
 from sfumato.cli.configuration import read_configuration
 from sfumato.errors import EngineError, missing_extra
-from sfumato.service.settings import JobSettings, Limits, Option, Settings, options, to_environment
-from sfumato.service.temporary_folder import erase_abandoned, temporary_folder
+from sfumato.service.settings import (
+    JobSettings,
+    Limits,
+    Option,
+    Settings,
+    erase_abandoned,
+    options,
+    temporary_folder,
+    to_environment,
+)
 
 ERASING_SECONDS = 10.0
 LOG = logging.getLogger("sfumato.service")

@@ -1,10 +1,11 @@
-"""Settings of the service: one declaration for command line options, checks and worker processes.
+"""Settings of the service: one declaration for options, checks and worker processes; its temporary folder."""
 
-A field that an operator may set has its option here; worker processes receive all settings in one environment variable.
-"""
-
+import fcntl
 import os
-from collections.abc import Mapping
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import field
 from functools import cache
 from pathlib import Path
@@ -175,3 +176,36 @@ def from_environment(environment: Mapping[str, str] = os.environ) -> Setup:
         return Settings(), None
     setup: Setup = _adapter().validate_json(environment[VARIABLE])
     return setup
+
+
+PREFIX = "sfumato-serve-"
+
+
+@contextmanager
+def temporary_folder() -> Iterator[Path]:
+    """Create a private folder for the lifetime of the server."""
+    root = Path(tempfile.gettempdir()).resolve()
+    erase_abandoned(root)
+    folder = Path(tempfile.mkdtemp(prefix=".sfumato-new-", dir=root))
+    lock = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # held until this process ends, however it ends
+        folder = folder.rename(root / f"{PREFIX}{folder.name.rsplit('-', 1)[1]}")
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+        os.close(lock)
+
+
+def erase_abandoned(root: Path) -> None:
+    """Delete the folders of servers that are gone, whose locks are free."""
+    for path in root.glob(PREFIX + "*"):
+        with suppress(OSError):
+            if path.is_symlink() or path.stat().st_uid != os.getuid():
+                continue
+            lock = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                shutil.rmtree(path, ignore_errors=True)
+            finally:
+                os.close(lock)

@@ -12,7 +12,7 @@ from sfumato.attributes.operations.operation import ValueRefusedError, is_implem
 from sfumato.errors import DataError, SfumatoError
 from sfumato.localization.messages import Messages
 from sfumato.pipelines.attributes import anonymize_attributes, read_attribute_records
-from sfumato.service.http.problems import RefusedError
+from sfumato.service.problems import RefusedError
 from sfumato.service.workers.messages import CrashedError
 from sfumato.web import components
 from sfumato.web.page_layout import Shell

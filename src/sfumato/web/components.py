@@ -24,8 +24,8 @@ from sfumato.localization.messages import Messages
 from sfumato.pipelines.report_folder import read_annex
 from sfumato.report.annex import ANNEX, WORD_ANNEX, document, markdown
 from sfumato.report.html_page import style
-from sfumato.service.http.problems import RefusedError
-from sfumato.service.http.request_log import log_error
+from sfumato.service.middleware import log_error
+from sfumato.service.problems import RefusedError
 
 ICON = (
     '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><defs><linearGradient id="g">'

@@ -13,8 +13,8 @@ from sfumato.localization.messages import Messages
 from sfumato.report.html_page import ABOUT
 from sfumato.schema.composite import Choice, Flag, Integer, KeySchema, ListSchema, Number
 from sfumato.schema.files import written
-from sfumato.service.http.problems import RefusedError
 from sfumato.service.jobs.plans import read_plan_text
+from sfumato.service.problems import RefusedError
 from sfumato.web import components
 from sfumato.web.components import EntryCard
 

@@ -11,8 +11,8 @@ from nicegui import ui
 
 from sfumato.errors import SfumatoError
 from sfumato.localization.messages import Messages
-from sfumato.service.http.problems import RefusedError
-from sfumato.service.store.jobs import Job, Kind
+from sfumato.service.jobs.store import Job, Kind
+from sfumato.service.problems import RefusedError
 from sfumato.service.workers.fork_server import CallHandle
 from sfumato.web import components
 from sfumato.web.projects.workspace import Workspace

@@ -17,7 +17,7 @@ from sfumato.localization.messages import Messages, accepted_words, languages, w
 from sfumato.report.html_page import style
 from sfumato.service.access.authentication import Authenticator
 from sfumato.service.access.sign_in import PATH as SIGN_IN
-from sfumato.service.http.problems import RefusedError
+from sfumato.service.problems import RefusedError
 from sfumato.web.components import ICON
 from sfumato.web.projects.workspaces import visitor_key
 

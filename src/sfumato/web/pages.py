@@ -20,7 +20,7 @@ from sfumato.localization.messages import DEFAULT, accepted_words, languages, wo
 from sfumato.policies.presets import policies
 from sfumato.report.html_page import all_entries, definitions
 from sfumato.service.access.authentication import Authenticator
-from sfumato.service.access.users import User
+from sfumato.service.access.sessions import User
 from sfumato.service.jobs.pool import Pool
 from sfumato.web import components
 from sfumato.web.attribute_area import AttributeArea

@@ -14,7 +14,7 @@ import pytest
 from sfumato.cli.main import run
 from sfumato.errors import PlanError
 from sfumato.service.access import keys as access_keys
-from sfumato.service.access.audit_log import AuditLog
+from sfumato.service.access.authentication import AuditLog
 from sfumato.service.access.keys import KeyFile, add_key, make_key, new_key, read_keys, revoke_key
 from sfumato.service.jobs.worker import REHEARSED_PLAN, REHEARSED_ROWS
 from sfumato.service.settings import Settings

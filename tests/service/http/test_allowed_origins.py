@@ -80,7 +80,7 @@ def test_answers_may_not_be_framed(own):
 
 
 def test_a_web_socket_of_another_site_is_refused(complete):
-    from sfumato.service.http.allowed_origins import OriginCheck
+    from sfumato.service.middleware import OriginCheck
 
     said = []
 

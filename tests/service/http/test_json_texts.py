@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.service.http.problems import RefusedError, to_json
-from sfumato.service.http.request_bodies import parse_json
+from sfumato.service.problems import RefusedError, to_json
+from sfumato.service.request_bodies import parse_json
 from sfumato.service.settings import Limits
 
 TEXTS = [

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from sfumato.service.http.log_lines import plain
+from sfumato.service.problems import plain
 
 SECRET = "Zaphod-7c1f"
 WEBSOCKET = "/lib/uvicorn/protocols/websockets/impl.py"

@@ -18,10 +18,10 @@ import yaml
 
 from sfumato.datasets import patients
 from sfumato.service.access.keys import new_key
-from sfumato.service.jobs import retention
+from sfumato.service.jobs import folders
 from sfumato.service.jobs.pool import Pool
+from sfumato.service.jobs.store import Ending, new_id
 from sfumato.service.settings import JobSettings, Limits, Settings
-from sfumato.service.store.jobs import Ending, new_id
 from sfumato.service.workers.fork_server import shared_template
 from sfumato.web.projects.archives import SealedProjects
 
@@ -85,7 +85,7 @@ def test_a_killed_template_fails_its_job_alone(serving, until, rows, tmp_path):
 
 def test_a_clock_that_jumps_erases_nothing_early_and_keeps_nothing_longer(tmp_path, monkeypatch):
     """Neither while a server runs nor when one starts with a wrong clock; results as little as projects."""
-    monkeypatch.setattr(retention, "GRACE_SECONDS", 0.8)
+    monkeypatch.setattr(folders, "GRACE_SECONDS", 0.8)
     pool, sealed = Pool(JobSettings(tmp_path / "jobs", keep_seconds=1.0, pages=False)), tmp_path / "jobs" / "projects"
     pool.leases.renew()
     job = pool.store.add(new_id(), "", "risk", "digest")

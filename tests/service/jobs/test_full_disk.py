@@ -7,10 +7,10 @@ import subprocess
 
 import pytest
 
-from sfumato.service.jobs.disk_space import ServerLock
+from sfumato.service.jobs.folders import ServerLock
 from sfumato.service.jobs.pool import Pool
+from sfumato.service.jobs.store import new_id
 from sfumato.service.settings import JobSettings
-from sfumato.service.store.jobs import new_id
 
 COLUMNS = {"a": {"role": "insensitive"}, "b": {"role": "quasi-identifier", "hierarchy": {"type": "any"}}}
 PLAN = {"version": 1, "columns": COLUMNS, "privacy": [{"model": "k-anonymity", "k": 2}], "method": {"name": "optimal"}}

@@ -17,8 +17,8 @@ import yaml
 
 from sfumato.datasets import census, patients
 from sfumato.service.access.keys import new_key
+from sfumato.service.jobs.store import new_id
 from sfumato.service.settings import JobSettings, Settings
-from sfumato.service.store.jobs import new_id
 
 WAITING_SECONDS = 120
 

@@ -10,11 +10,11 @@ import pytest
 import yaml
 
 from sfumato.datasets import patients
+from sfumato.service.jobs.database import open_database
 from sfumato.service.jobs.folders import Folders
 from sfumato.service.jobs.pool import Pool
+from sfumato.service.jobs.store import new_id
 from sfumato.service.settings import JobSettings
-from sfumato.service.store.jobs import new_id
-from sfumato.service.store.opening import open_database
 
 LEASE = ("--lease-seconds", "2")
 

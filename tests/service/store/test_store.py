@@ -8,11 +8,9 @@ from uuid import uuid4
 import pytest
 
 from sfumato.errors import PlanError
-from sfumato.service.http.problems import problem_of
-from sfumato.service.store.database import StoreUnavailableError
-from sfumato.service.store.jobs import Ending, JobStore, new_id
-from sfumato.service.store.opening import STEPS, open_database
-from sfumato.service.store.server_leases import BEATS, Leases
+from sfumato.service.jobs.database import STEPS, StoreUnavailableError, open_database
+from sfumato.service.jobs.store import BEATS, Ending, JobStore, Leases, new_id
+from sfumato.service.problems import problem_of
 
 SECONDS = 0.6
 

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from sfumato.service.http.problems import RefusedError
+from sfumato.service.problems import RefusedError
 from sfumato.service.settings import Limits
 from sfumato.service.workers import request_queue as lanes_module
 from sfumato.service.workers.fork_server import Template

@@ -13,7 +13,7 @@ import pytest
 
 from sfumato.attributes.operations.operation import ValueRefusedError
 from sfumato.errors import DataError, PlanError
-from sfumato.service.http.problems import RefusedError
+from sfumato.service.problems import RefusedError
 from sfumato.service.workers import fork_server as template_module
 from sfumato.service.workers import messages
 from sfumato.service.workers.fork_server import CallHandle, Template, run_once, shared_template

@@ -8,8 +8,8 @@ import zipfile
 import pytest
 
 from sfumato.service.jobs.pool import Pool
+from sfumato.service.jobs.store import Ending, new_id
 from sfumato.service.settings import JobSettings
-from sfumato.service.store.jobs import Ending, new_id
 from sfumato.web.projects import workspace as module
 from sfumato.web.projects.loaded_data import load
 from sfumato.web.projects.workspaces import Receiving, Workspaces

@@ -1,21 +1,72 @@
-"""Authenticate a request by API key, by the header of a trusted proxy, or by a session cookie."""
+"""Authenticate a request by API key, trusted proxy or session cookie, check its scope, and note it in the audit log."""
 
 import ipaddress
+import json
+import logging
+import os
+import threading
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
+from datetime import UTC, datetime
 from http import HTTPStatus
 from pathlib import Path
+from typing import Annotated
 
+from fastapi import Depends, Request
+from fastapi.security import APIKeyHeader, HTTPAuthorizationCredentials, HTTPBearer
 from starlette.requests import HTTPConnection
 
 from sfumato.dataclass import dataclass
 from sfumato.errors import PlanError
-from sfumato.service.access.audit_log import AuditLog
 from sfumato.service.access.keys import KeyFile
 from sfumato.service.access.openid import OpenId, Provider
-from sfumato.service.access.sessions import Sessions, SignedIn, session_secret
-from sfumato.service.access.users import ANYONE, Scope, User
-from sfumato.service.http.problems import RefusedError
+from sfumato.service.access.sessions import ANYONE, Scope, Sessions, SignedIn, User, session_secret
+from sfumato.service.problems import RefusedError
 from sfumato.service.settings import Settings
+
+LOG = logging.getLogger("sfumato.service")
+
+
+class AuditLog:
+    """The audit log file of one or several servers; without a file nothing is written."""
+
+    def __init__(self, path: Path | None) -> None:
+        self._path = path
+        self._lock = threading.Lock()
+        self.fault: str | None = None
+
+    @property
+    def kept(self) -> bool:
+        return self._path is not None
+
+    def note(self, who: str, what: str, **more: str | int | None) -> None:
+        """Write a line and flush it to disk; errors are reported by `fault` and in the log."""
+        if self._path is None:
+            return
+        moment = datetime.now(UTC).isoformat(timespec="milliseconds")
+        entry = {"at": moment, "who": who, "what": what} | {k: v for k, v in more.items() if v not in (None, "")}
+        try:
+            self._append((json.dumps(entry) + "\n").encode())
+            self.fault = None
+        except OSError as error:
+            self.fault = "the audit log cannot be written"
+            LOG.error(json.dumps({"audit": type(error).__name__}))
+
+    def _append(self, line: bytes) -> None:
+        assert self._path is not None
+        with self._lock:
+            begun_by_root = os.geteuid() == 0 and not self._path.exists()
+            descriptor = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+            try:
+                if begun_by_root:  # created by a command of the operator; the service must be able to append to it
+                    folder = self._path.parent.stat()
+                    os.fchown(descriptor, folder.st_uid, folder.st_gid)
+                if os.write(descriptor, line) != len(line):
+                    raise OSError("half a line was written")
+                os.fsync(descriptor)
+            finally:
+                os.close(descriptor)
+
 
 LONGEST_NAME = 255
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
@@ -177,3 +228,32 @@ def _provider(settings: Settings) -> Provider:
         except OSError:
             raise PlanError("openid.the_file_of_the_openid_secret") from None
     return Provider(settings.openid, settings.openid_client, secret, settings.openid_claim)
+
+
+_header = APIKeyHeader(name="X-API-Key", auto_error=False, description="A key, where the service asks for one.")
+_bearer = HTTPBearer(auto_error=False, description="The same key as a bearer token.")
+
+
+def check_key(request: Request, scope: Scope) -> None:
+    """Refuse a request of a user without access to a part of the service."""
+    door: Authenticator = request.app.state.door
+    door.admit(request, scope)
+
+
+def needs_key(scope: Scope) -> Callable[..., Awaitable[None]]:
+    """Return a dependency that checks access and appears in the documentation."""
+
+    async def needed(
+        request: Request,
+        _key: Annotated[str | None, Depends(_header)],
+        _token: Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)],
+    ) -> None:
+        check_key(request, scope)
+
+    return needed
+
+
+def user_of(request: Request) -> User:
+    """Return the admitted user of a request."""
+    user: User = getattr(request.state, "user", ANYONE)
+    return user

@@ -25,8 +25,8 @@ from pathlib import Path
 from sfumato.dataclass import dataclass
 from sfumato.errors import PlanError
 from sfumato.localization.messages import Message
-from sfumato.service.access.users import ROLES, SCOPES, Role, Scope, User
-from sfumato.service.http.problems import RefusedError
+from sfumato.service.access.sessions import ROLES, SCOPES, Role, Scope, User
+from sfumato.service.problems import RefusedError
 
 LOG = logging.getLogger("sfumato.service")
 LINE = re.compile(r"(?P<name>[A-Za-z0-9._-]{1,64}):(?P<hash>[0-9a-f]{64})(?P<rest>( [a-z]+=[a-z0-9,-]+)*)")

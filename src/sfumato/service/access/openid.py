@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 
 from sfumato.dataclass import dataclass
 from sfumato.errors import EngineError, extra_part
-from sfumato.service.access.users import User
+from sfumato.service.access.sessions import User
 
 DISCOVERY = "/.well-known/openid-configuration"
 ALGORITHMS = ("RS256", "PS256", "ES256", "EdDSA", "RS384", "RS512", "PS384", "PS512", "ES384", "ES512")

@@ -1,4 +1,4 @@
-"""Session cookies that only this service can create and read, and that expire or end by signing out."""
+"""Users, what they may do, and the session cookies that only this service can create and read."""
 
 import json
 import os
@@ -7,7 +7,7 @@ import uuid
 from contextlib import suppress
 from dataclasses import asdict, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from cryptography.fernet import Fernet, InvalidToken
 from starlette.requests import Request
@@ -137,3 +137,38 @@ def set_cookie(request: Request, response: Response, name: str, value: str, seco
     """Set a cookie that no script can read, and that is sent with links from other sites but not with forms."""
     secure = request.url.scheme == "https"
     response.set_cookie(name, value, max_age=seconds, httponly=True, samesite="lax", secure=secure, path="/")
+
+
+Role = Literal["user", "admin"]
+Scope = Literal["attributes", "jobs", "pages"]
+Way = Literal["", "key", "proxy", "openid"]
+ROLES: tuple[Role, ...] = ("user", "admin")
+SCOPES: tuple[Scope, ...] = ("attributes", "jobs", "pages")
+
+
+@dataclass(frozen=True, slots=True)
+class User:
+    """The sender of a request.
+
+    Attributes:
+        name: The user's name with the sign-in method; empty if no sign-in is needed.
+        way: The sign-in method.
+        role: Admins see and cancel all jobs; results are accessible to their owner only.
+        scopes: The permitted parts of the service.
+        label: The name shown on pages.
+    """
+
+    name: str = ""
+    way: Way = ""
+    role: Role = "user"
+    scopes: frozenset[Scope] = frozenset(SCOPES)
+    label: str = ""
+
+    @property
+    def owner(self) -> str:
+        """The owner of the user's jobs; a key and a person of the same name are different owners."""
+        return f"{self.way}:{self.name}" if self.name else ""
+
+
+# The user if no sign-in is needed.
+ANYONE = User()

@@ -14,9 +14,8 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from sfumato.localization.messages import Message, Messages, accepted_words
 from sfumato.service.access.authentication import Authenticator
 from sfumato.service.access.openid import Attempt, OpenId, SignInError, new_attempt
-from sfumato.service.access.sessions import COOKIE, set_cookie
-from sfumato.service.access.users import User
-from sfumato.service.http.problems import RefusedError
+from sfumato.service.access.sessions import COOKIE, User, set_cookie
+from sfumato.service.problems import RefusedError
 
 LOG = logging.getLogger("sfumato.service")
 PATH, CALLBACK, LEAVING = "/sign-in", "/sign-in/callback", "/sign-out"

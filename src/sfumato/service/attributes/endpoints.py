@@ -1,7 +1,7 @@
-"""What the attribute endpoints do with a body, in a process of its own: read, check, anonymize, write."""
+"""What the endpoints do with a body, in a worker process: read, check, anonymize, write; also for ARXaaS clients."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from http import HTTPStatus
 from typing import Any
@@ -14,9 +14,22 @@ from sfumato.attributes.knowledge_graph.documents import anonymize_document
 from sfumato.attributes.operations.operation import DataType
 from sfumato.attributes.sources import Sources
 from sfumato.dataclass import dataclass
-from sfumato.service.attributes.schemas import AnonymizeRequest, FlatRequest, GraphRequest, validate
-from sfumato.service.http.problems import API_VERSION, RefusedError, to_json
-from sfumato.service.http.request_bodies import parse_json
+from sfumato.localization.messages import Message
+from sfumato.pipelines.migration.arxaas import Attribute, Rows, analyzed, anonymized, model_of
+from sfumato.pipelines.migration.arxaas_hierarchies import build
+from sfumato.service.attributes.schemas import (
+    AnalyzeBody,
+    AnonymizeBody,
+    AnonymizeRequest,
+    Cell,
+    FlatRequest,
+    GraphRequest,
+    HierarchyBody,
+    Operation,
+    validate,
+)
+from sfumato.service.problems import API_VERSION, RefusedError, to_json
+from sfumato.service.request_bodies import parse_json
 from sfumato.service.settings import Limits, Settings
 from sfumato.service.workers.messages import TakesLongError
 
@@ -152,3 +165,69 @@ def _answer(content: Any, records: int) -> EndpointResponse:
     except ValueError:
         what = "A number of the data is too large to be written."
         raise RefusedError(HTTPStatus.BAD_REQUEST, "data.infinite", what) from None
+
+
+def answer_arxaas(name: Operation, body: bytes, limits: Limits) -> EndpointResponse:
+    """Return the response to a body."""
+    return ARXAAS_ANSWERS[name](parse_json(body, limits), limits)
+
+
+def _analyze(content: Any, limits: Limits) -> EndpointResponse:
+    request = validate(AnalyzeBody, content)
+    rows = _rows(request, limits)
+    return EndpointResponse(to_json(analyzed(rows, _attributes(request))), len(rows.rows))
+
+
+def _anonymize(content: Any, limits: Limits) -> EndpointResponse:
+    request = validate(AnonymizeBody, content)
+    rows = _rows(request, limits)
+    models = [model_of(model.privacyModel, model.params) for model in request.privacyModels]
+    result = anonymized(rows, _attributes(request), models, request.suppressionLimit or 0.0)
+    return EndpointResponse(to_json(result), len(rows.rows))
+
+
+def _hierarchy(content: Any, limits: Limits) -> EndpointResponse:
+    request = validate(HierarchyBody, content)
+    _check_number(len(request.column), limits)
+    column = [_text(value) or "" for value in request.column]
+    return EndpointResponse(to_json({"hierarchy": build(request.builder, column)}), len(column))
+
+
+ARXAAS_ANSWERS: dict[Operation, Callable[[Any, Limits], EndpointResponse]] = {
+    "analyze": _analyze,
+    "anonymize": _anonymize,
+    "hierarchy": _hierarchy,
+}
+
+
+def _rows(request: AnalyzeBody, limits: Limits) -> Rows:
+    _check_number(len(request.data) - 1, limits)
+    names, *rows = request.data
+    return Rows(tuple(_text(name) or "" for name in names), tuple(tuple(map(_text, row)) for row in rows))
+
+
+def _attributes(request: AnalyzeBody) -> list[Attribute]:
+    return [Attribute(one.field, one.attributeTypeModel, _labels(one.hierarchy)) for one in request.attributes]
+
+
+def _labels(rows: Sequence[Sequence[Cell]] | None) -> tuple[tuple[str, ...], ...] | None:
+    if not rows:
+        return None
+    if len({len(row) for row in rows}) > 1 or not rows[0]:
+        raise RefusedError(
+            HTTPStatus.BAD_REQUEST, "body.schema", Message("error.part.the_rows_of_a_hierarchy_have_one")
+        )
+    return tuple(tuple(_text(value) or "" for value in row) for row in rows)
+
+
+def _text(value: Cell) -> str | None:
+    """Return a value as its JSON text."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return None if value is None else str(value)
+
+
+def _check_number(rows: int, limits: Limits) -> None:
+    if rows > limits.records:
+        what = f"There are more than {limits.records} rows."
+        raise RefusedError(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "limit.records", what)

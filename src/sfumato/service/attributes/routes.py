@@ -1,4 +1,4 @@
-"""The endpoints that anonymize attributes: for records, for flat records of a graph's class, for whole graphs."""
+"""Routes that anonymize attributes of records, flat records and graphs; and those for clients of ARXaaS."""
 
 from collections.abc import Callable, Coroutine, Sequence
 from typing import Any
@@ -9,12 +9,28 @@ from fastapi.routing import APIRoute
 from starlette.types import Receive, Scope, Send
 
 from sfumato.dataclass import dataclass
-from sfumato.service.attributes import examples
+from sfumato.service.access.authentication import check_key, needs_key
 from sfumato.service.attributes.endpoints import EndpointResponse
-from sfumato.service.attributes.schemas import AnonymizeAnswer, AnonymizeRequest, FlatAnswer, FlatRequest, GraphRequest
-from sfumato.service.http.access import check_key, needs_key
-from sfumato.service.http.problems import failure_responses
-from sfumato.service.http.request_bodies import receive
+from sfumato.service.attributes.schemas import (
+    BY_ADDRESS,
+    BY_ADDRESS_ANSWER,
+    FLAT,
+    FLAT_ANSWER,
+    GRAPH,
+    INLINE,
+    INLINE_ANSWER,
+    AnalyzeBody,
+    AnonymizeAnswer,
+    AnonymizeBody,
+    AnonymizeRequest,
+    FlatAnswer,
+    FlatRequest,
+    GraphRequest,
+    HierarchyBody,
+    Operation,
+)
+from sfumato.service.problems import failure_responses
+from sfumato.service.request_bodies import receive
 from sfumato.service.settings import Limits
 from sfumato.service.workers.messages import WorkerCall
 from sfumato.service.workers.request_queue import RequestQueue
@@ -75,16 +91,16 @@ def _routes() -> list[_Route]:
             ("/api/anonymise", "/api/anonymization"),
             "Anonymize records attribute by attribute, by a configuration at an address or in the request.",
             AnonymizeRequest,
-            _content(AnonymizeAnswer, {"inline": examples.INLINE_ANSWER, "by address": examples.BY_ADDRESS_ANSWER}),
-            {"inline": examples.INLINE, "by address": examples.BY_ADDRESS},
+            _content(AnonymizeAnswer, {"inline": INLINE_ANSWER, "by address": BY_ADDRESS_ANSWER}),
+            {"inline": INLINE, "by address": BY_ADDRESS},
         ),
         _Route(
             "flat",
             ("/api/anonymise/flatjson", "/api/anonymization/flatjson"),
             "Anonymize flat records of a class of a configuration graph.",
             FlatRequest,
-            _content(FlatAnswer, {"flat": examples.FLAT_ANSWER}),
-            {"flat": examples.FLAT},
+            _content(FlatAnswer, {"flat": FLAT_ANSWER}),
+            {"flat": FLAT},
         ),
         _Route(
             "graph",
@@ -92,7 +108,7 @@ def _routes() -> list[_Route]:
             "Anonymize a JSON-LD document: values become nodes of new names, originals are removed.",
             GraphRequest,
             {LD_JSON: {"schema": {"type": ["object", "array"], "description": "A JSON-LD document."}}},
-            {"graph": examples.GRAPH},
+            {"graph": GRAPH},
             LD_JSON,
         ),
     ]
@@ -130,3 +146,45 @@ def _register(router: APIRouter, route: _Route, path: str, method: str, run: Run
 def _content(model: type[Any], examples: dict[str, Any]) -> dict[str, Any]:
     entries = {name: {"summary": name, "value": value} for name, value in examples.items()}
     return {"application/json": {"schema": model.model_json_schema(), "examples": entries}}
+
+
+ARXAAS_ANSWER = "sfumato.service.attributes.endpoints:answer_arxaas"
+ARXAAS_BODIES: dict[Operation, type[Any]] = {
+    "analyze": AnalyzeBody,
+    "anonymize": AnonymizeBody,
+    "hierarchy": HierarchyBody,
+}
+ARXAAS_ABOUT = {
+    "analyze": "The risk profile of rows, as ARXaaS answers it.",
+    "anonymize": "Rows anonymized at the node of least loss, as ARXaaS answers it: in order, suppressed ones as *.",
+    "hierarchy": "A hierarchy for a column, by one of the builders of ARXaaS.",
+}
+
+
+def arxaas_routes(lanes: RequestQueue, limits: Limits) -> APIRouter:
+    """Return the router of these routes."""
+    router = APIRouter(tags=["ARXaaS"], dependencies=[Depends(needs_key("jobs"))])
+    for name in ARXAAS_BODIES:
+        _register_arxaas(router, name, lanes, limits)
+    return router
+
+
+def _register_arxaas(router: APIRouter, name: Operation, lanes: RequestQueue, limits: Limits) -> None:
+    async def run(request: Request) -> Response:
+        body = await receive(request, limits)
+        answer: EndpointResponse = await lanes.run(WorkerCall(ARXAAS_ANSWER, (name, body, limits)), len(body))
+        request.state.records = answer.records
+        return Response(answer.body, media_type="application/json")
+
+    content = {"application/json": {"schema": ARXAAS_BODIES[name].model_json_schema()}}
+    done: dict[int | str, dict[str, Any]] = {200: {"description": "Done.", "content": {"application/json": {}}}}
+    router.add_api_route(
+        f"/api/{name}",
+        run,
+        methods=["POST"],
+        response_class=Response,
+        operation_id=f"arxaas_{name}",
+        summary=ARXAAS_ABOUT[name],
+        responses=done | failure_responses(FAILURES),
+        openapi_extra={"requestBody": {"required": True, "content": content}},
+    )

@@ -1,4 +1,4 @@
-"""The bodies of requests and answers, as the OpenAPI document shows them and as requests are checked against them."""
+"""The bodies of requests and answers about attributes and of ARXaaS clients, as the OpenAPI document shows them."""
 
 from http import HTTPStatus
 from typing import Annotated, Any, Literal, TypeVar
@@ -7,7 +7,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, WithJsonSche
 
 from sfumato.attributes.configuration import MOST_BUCKETS, SHAPE
 from sfumato.localization.messages import Message
-from sfumato.service.http.problems import RefusedError
+from sfumato.pipelines.migration.arxaas import AttributeType
+from sfumato.service.problems import RefusedError
 
 Url = Annotated[str, Field(min_length=1, max_length=2048)]
 Name = Annotated[str, Field(min_length=1, max_length=256)]
@@ -157,3 +158,123 @@ def _said(location: tuple[int | str, ...], message: str) -> str:
 
 def _place(location: tuple[int | str, ...]) -> str:
     return ".".join(str(part)[:100] for part in location) or "body"
+
+
+Cell = str | int | float | bool | None
+Text = Annotated[str, Field(max_length=10_000)]
+
+
+class _ArxaasBody(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class AttributeBody(_ArxaasBody):
+    """A column: its type, and its hierarchy as rows of labels."""
+
+    field: Text
+    attributeTypeModel: AttributeType  # noqa: N815
+    hierarchy: list[list[Cell]] | None = Field(None, description="A row for each value: the value, then its labels.")
+
+
+class AnalyzeBody(_ArxaasBody):
+    """Rows, after the names of their columns."""
+
+    data: list[list[Cell]] = Field(min_length=1, description="The names of the columns, then the rows.")
+    attributes: list[AttributeBody] = Field(min_length=1)
+
+
+class PrivacyModelBody(_ArxaasBody):
+    """A privacy model with its parameters."""
+
+    privacyModel: Text  # noqa: N815
+    params: dict[str, Any] = Field(default_factory=dict)
+
+
+class AnonymizeBody(AnalyzeBody):
+    """Rows, and the privacy models that they must satisfy."""
+
+    privacyModels: list[PrivacyModelBody] = Field(min_length=1)  # noqa: N815
+    suppressionLimit: Annotated[float, Field(ge=0, le=1)] | None = None  # noqa: N815
+
+
+class HierarchyBody(_ArxaasBody):
+    """A column, and how to build its hierarchy."""
+
+    column: list[Cell] = Field(min_length=1)
+    builder: dict[str, Any]
+
+
+Operation = Literal["analyze", "anonymize", "hierarchy"]
+
+
+# Worked examples for the OpenAPI document.
+STYRIA, UPPER_AUSTRIA = "Steiermark", "Oberösterreich"
+PLACES = [("Graz", STYRIA), ("Linz", UPPER_AUSTRIA), ("Leoben", STYRIA)]
+PLACES += [("Wels", UPPER_AUSTRIA), ("Graz", STYRIA), ("Linz", UPPER_AUSTRIA)]
+INLINE: dict[str, Any] = {
+    "kpis": True,
+    "ontology": "Beispiele/anonymization_ontology.json",
+    "configuration": {
+        "Name": {"anonymisationType": "Masking", "dataType": "String"},
+        "Geburtsdatum": {"anonymisationType": "Randomization", "dataType": "Date"},
+        "Adresse": {"anonymisationType": "Generalization", "dataType": "Address"},
+        "Gehalt": {"anonymisationType": "Generalization", "dataType": "Numeric"},
+    },
+    "data": [
+        {
+            "Name": f"Person {number}",
+            "Geburtsdatum": f"19{60 + 3 * number}-0{number}-15",
+            "Adresse": f"Hauptplatz {number}, {8010 if number % 2 else 4020} {city}, {state}, Österreich",
+            "Gehalt": 18000 + 4000 * number,
+        }
+        for number, (city, state) in enumerate(PLACES, start=1)
+    ],
+}
+INLINE_ANSWER: dict[str, Any] = {
+    "version": "1.0.0",
+    "valid": True,
+    "anonymisedData": [
+        {"Name": "*****", "Geburtsdatum": "1967-03-02", "Adresse": "Steiermark", "Gehalt": "<= 32000.0"},
+        {"Name": "*****", "Geburtsdatum": "1971-10-20", "Adresse": "Oberösterreich", "Gehalt": ">= 32000.0"},
+    ],
+    "kpis": {"kAnonymity": 1, "NameNumberAttributes": 1, "GehaltNumberAttributes": 2},
+    "warnings": ["kAnonymity is 1: at least one record of the answer is the only one of its kind."],
+}
+ADDRESS = "https://soya.ownyourdata.eu/AnonymisationDemo"
+BY_ADDRESS: dict[str, Any] = {
+    "kpis": True,
+    "configurationURL": ADDRESS,
+    "data": [{"name": "Person 1", "gehalt": 18000}, {"name": "Person 2", "gehalt": 26000}],
+}
+BY_ADDRESS_ANSWER: dict[str, Any] = {
+    "version": "1.0.0",
+    "valid": True,
+    "anonymisedData": [
+        {"name": "*****", "gehalt_range": {"min": 18000.0, "max": 26000.0}},
+        {"name": "*****", "gehalt_range": {"min": 18000.0, "max": 26000.0}},
+    ],
+    "kpis": {"kAnonymity": 2, "nameNumberAttributes": 1, "gehaltNumberAttributes": 1},
+}
+FLAT: dict[str, Any] = {
+    "configurationUrl": ADDRESS,
+    "prefix": ADDRESS + "/",
+    "data": [{"gehalt": 18000, "note": "kept"}, {"gehalt": 26000}],
+}
+FLAT_ANSWER: dict[str, Any] = {
+    "data": [
+        {"gehalt_generalized": {"min": 18000.0, "max": 26000.0}, "note": "kept"},
+        {"gehalt_generalized": {"min": 18000.0, "max": 26000.0}},
+    ],
+    "kpis": {"kAnonymity": 2, "gehaltNumberAttributes": 1},
+    "warnings": ["Passed through unchanged: note."],
+}
+GRAPH: dict[str, Any] = {
+    "configurationUrl": ADDRESS,
+    "data": {
+        "@context": {"oyd": ADDRESS + "/"},
+        "@graph": [
+            {"@id": "oyd:one", "@type": "oyd:AnonymisationDemo", "oyd:gehalt": 18000},
+            {"@id": "oyd:two", "@type": "oyd:AnonymisationDemo", "oyd:gehalt": 26000},
+        ],
+    },
+}

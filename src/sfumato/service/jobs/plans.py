@@ -12,9 +12,9 @@ from sfumato.localization.messages import Message
 from sfumato.schema.files import Written, parsed
 from sfumato.schema.paths import paths_in
 from sfumato.schema.scalar import Schema
-from sfumato.service.http.problems import RefusedError
-from sfumato.service.http.request_bodies import deeper_than
-from sfumato.service.store.jobs import OF_TABLES
+from sfumato.service.jobs.store import OF_TABLES
+from sfumato.service.problems import RefusedError
+from sfumato.service.request_bodies import deeper_than
 
 MOST_CHARACTERS = 500_000
 # Maximum number of bytes read of a plan file; more bytes exceed the maximum number of characters.

@@ -12,17 +12,13 @@ from pathlib import Path
 
 from sfumato.attributes.fetching import Fetcher
 from sfumato.errors import EngineError, InternalError, SfumatoError
-from sfumato.service.access.audit_log import AuditLog
-from sfumato.service.http.problems import RefusedError
-from sfumato.service.jobs.disk_space import DiskSpace, ServerLock, no_room
-from sfumato.service.jobs.folders import Folders, erase, size_of
-from sfumato.service.jobs.retention import Deadlines, bounded
+from sfumato.service.access.authentication import AuditLog
+from sfumato.service.jobs.database import StoreUnavailableError, open_database
+from sfumato.service.jobs.folders import Deadlines, DiskSpace, Folders, ServerLock, bounded, erase, no_room, size_of
+from sfumato.service.jobs.store import STATES, Ending, Job, JobStore, Leases
 from sfumato.service.jobs.webhooks import Webhooks
+from sfumato.service.problems import RefusedError
 from sfumato.service.settings import JobSettings
-from sfumato.service.store.database import StoreUnavailableError
-from sfumato.service.store.jobs import STATES, Ending, Job, JobStore
-from sfumato.service.store.opening import open_database
-from sfumato.service.store.server_leases import Leases
 from sfumato.service.workers.fork_server import Worker, shared_template
 from sfumato.service.workers.messages import CrashedError, ProgressMessage, WorkerCall, WorkerEndedError
 from sfumato.service.workers.process import WorkerLimits

@@ -28,14 +28,13 @@ from sfumato.errors import PlanError
 from sfumato.localization.messages import Message
 from sfumato.schema.composite import Choice, Flag, Integer, KeySchema, ListSchema, Number, RecordSchema, Text, read
 from sfumato.schema.files import written
-from sfumato.service.http.problems import RefusedError, is_disk_full
-from sfumato.service.http.request_bodies import parse_json, receive
-from sfumato.service.http.shutdown import Stopping
-from sfumato.service.jobs.disk_space import DiskSpace, no_space
+from sfumato.service.jobs.folders import DiskSpace, no_space
 from sfumato.service.jobs.plans import MOST_BYTES, bad_request, check_plan, read_plan_text, with_quoted_formulas
+from sfumato.service.jobs.store import KINDS, OF_TABLES, Kind
 from sfumato.service.jobs.webhooks import Webhook, read_webhook
+from sfumato.service.problems import RefusedError, is_disk_full
+from sfumato.service.request_bodies import Stopping, parse_json, receive
 from sfumato.service.settings import JobSettings, Limits
-from sfumato.service.store.jobs import KINDS, OF_TABLES, Kind
 
 NAMELESS = getattr(os, "O_TMPFILE", None)
 NAME = re.compile(r"(?!\.)[\w .()+-]{1,120}")

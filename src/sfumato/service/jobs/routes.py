@@ -1,4 +1,4 @@
-"""Routes for jobs: create, show progress, download results, cancel and erase."""
+"""Routes for jobs: submit within the limits, show progress, download results, cancel and erase."""
 
 import asyncio
 import json
@@ -14,14 +14,70 @@ from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import FileResponse, JSONResponse, Response, StreamingResponse
 
 from sfumato.localization.messages import Message
-from sfumato.service.http.access import needs_key, user_of
-from sfumato.service.http.problems import RefusedError, failure_responses
+from sfumato.service.access.authentication import needs_key, user_of
+from sfumato.service.jobs.folders import erase, no_space, size_of
 from sfumato.service.jobs.plans import bad_request
 from sfumato.service.jobs.pool import Pool
-from sfumato.service.jobs.requests import PARAMETERS, receive_request
-from sfumato.service.jobs.submission import check_room, submit
+from sfumato.service.jobs.requests import PARAMETERS, JobRequest, receive_request, store_request
+from sfumato.service.jobs.store import KINDS, Job, new_id
+from sfumato.service.problems import RefusedError, failure_responses
 from sfumato.service.settings import Limits
-from sfumato.service.store.jobs import KINDS, Job
+
+
+def submit(pool: Pool, request: JobRequest, owner: str, idempotency: str | None = None) -> Job:
+    """Accept a job; the same request with the same idempotency key is the same job.
+
+    Raises:
+        RefusedError: Too many jobs wait, the owner exceeds a quota, or the key was used for another request.
+    """
+    check_room(pool, owner)
+    job_id = new_id()
+    draft = pool.folders.private("upload")
+    try:
+        fingerprint, size = store_request(request, draft), size_of(draft)
+        _check_quota(pool, owner, size)
+        draft.rename(pool.folder(job_id))
+        if request.webhook is not None:
+            pool.webhooks.add(job_id, request.webhook)
+        job = pool.store.add(job_id, owner, request.kind, fingerprint, idempotency, size)
+    except BaseException:
+        erase(draft, pool.folder(job_id))
+        pool.webhooks.drop(job_id)
+        raise
+    if job.id != job_id:
+        erase(pool.folder(job_id))
+        pool.webhooks.drop(job_id)
+        if job.digest != fingerprint:
+            what = "The idempotency key was used for another request."
+            raise RefusedError(HTTPStatus.CONFLICT, "jobs.idempotency", what)
+    pool.wake()
+    return job
+
+
+def check_room(pool: Pool, owner: str) -> None:
+    """Refuse a job before its upload is read, if it could not be accepted.
+
+    Raises:
+        RefusedError: Too many jobs wait, or too many of this owner have not ended.
+        OSError: The disk is nearly full.
+    """
+    if not pool.room.takes_jobs():
+        raise no_space()
+    if pool.store.counts()["queued"] >= pool.settings.waiting:
+        raise _busy("limit.busy", "Too many jobs wait; try again later.")
+    if owner and pool.store.use_of(owner)[0] >= pool.settings.user_jobs:
+        raise _busy("limit.user-jobs", f"At most {pool.settings.user_jobs} jobs of one user wait or run; try later.")
+
+
+def _check_quota(pool: Pool, owner: str, size: int) -> None:
+    if owner and pool.store.use_of(owner)[1] + size > pool.settings.user_bytes:
+        what = f"Your jobs and results take more than {pool.settings.user_bytes} bytes; erase some of them."
+        raise RefusedError(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "limit.quota", what)
+
+
+def _busy(code: str, what: str) -> RefusedError:
+    return RefusedError(HTTPStatus.TOO_MANY_REQUESTS, code, what, {"retry-after": "10"})
+
 
 LOOKING_SECONDS = 0.2
 Limit = Annotated[int, Query(ge=1, le=500)]

@@ -21,7 +21,7 @@ from sfumato.attributes.fetching import Fetcher
 from sfumato.dataclass import dataclass
 from sfumato.errors import PlanError
 from sfumato.localization.messages import Message
-from sfumato.service.http.problems import RefusedError
+from sfumato.service.problems import RefusedError
 
 LOG = logging.getLogger("sfumato.service")
 SHORTEST_SECRET, LONGEST_SECRET = 16, 200

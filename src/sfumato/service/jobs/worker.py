@@ -10,7 +10,7 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sfumato.service.temporary_folder import temporary_folder
+from sfumato.service.settings import temporary_folder
 
 if TYPE_CHECKING:
     from sfumato.pipelines.release_folder import Release

@@ -25,8 +25,7 @@ from sfumato.confinement import confine
 from sfumato.dataclass import dataclass
 from sfumato.errors import SfumatoError
 from sfumato.localization.messages import Message
-from sfumato.service.http.log_lines import place
-from sfumato.service.http.problems import RefusedError
+from sfumato.service.problems import RefusedError, place
 from sfumato.service.workers.messages import (
     CrashedError,
     Failure,

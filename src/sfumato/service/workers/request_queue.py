@@ -12,7 +12,7 @@ from typing import Any
 
 from sfumato.errors import EngineError
 from sfumato.localization.messages import Message
-from sfumato.service.http.problems import RefusedError
+from sfumato.service.problems import RefusedError
 from sfumato.service.settings import Limits
 from sfumato.service.workers.fork_server import Template, Worker, result, shared_template
 from sfumato.service.workers.messages import LENGTH, TakesLongError, WorkerCall, WorkerEndedError, decode, encode

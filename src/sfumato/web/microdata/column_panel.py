@@ -14,8 +14,8 @@ from sfumato.hierarchies.types import NUMBER_TYPES, ColumnType, canonical
 from sfumato.microdata.plan.model import ColumnPlan
 from sfumato.schema.dataclass_schema import record_of
 from sfumato.schema.files import written
-from sfumato.service.http.problems import RefusedError
 from sfumato.service.jobs.plans import check_paths, read_plan_text
+from sfumato.service.problems import RefusedError
 from sfumato.web import components
 from sfumato.web.forms import Form
 from sfumato.web.microdata.column_drawings import hierarchy_html, hierarchy_lines

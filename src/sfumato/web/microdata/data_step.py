@@ -14,7 +14,7 @@ from sfumato.errors import SfumatoError
 from sfumato.localization.messages import Messages
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.pipelines.plan_suggestion.file_checks import likely_encoding
-from sfumato.service.http.problems import RefusedError
+from sfumato.service.problems import RefusedError
 from sfumato.service.workers.messages import CancelledWorkError
 from sfumato.web import components
 from sfumato.web.job_progress import watched

@@ -21,8 +21,8 @@ from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.plan.read import read_plan
 from sfumato.microdata.plan.resolve import resolve
 from sfumato.pipelines.release_stages.counting import frequency_table
-from sfumato.service.http.problems import RefusedError
 from sfumato.service.jobs.plans import check_paths
+from sfumato.service.problems import RefusedError
 from sfumato.web.projects.workspace import Workspace
 
 # Tables with more combinations are not searched for an estimate.

@@ -16,7 +16,7 @@ from sfumato.microdata.models.persons import PERSONS, persons_in
 from sfumato.microdata.plan.read import read_plan
 from sfumato.policies.policy import Clause
 from sfumato.policies.presets import policies
-from sfumato.service.http.problems import RefusedError
+from sfumato.service.problems import RefusedError
 from sfumato.service.workers.messages import CancelledWorkError
 from sfumato.web import components
 from sfumato.web.job_progress import watched

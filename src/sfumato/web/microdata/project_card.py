@@ -13,9 +13,9 @@ from sfumato.microdata.models.registry import SHAPES
 from sfumato.microdata.plan.methods import METHOD
 from sfumato.microdata.plan.model import ROLES
 from sfumato.microdata.plan.read import read_plan
-from sfumato.service.http.problems import RefusedError
 from sfumato.service.jobs.folders import erase
 from sfumato.service.jobs.plans import check_paths, read_plan_text
+from sfumato.service.problems import RefusedError
 from sfumato.service.workers.messages import CancelledWorkError
 from sfumato.web import components
 from sfumato.web.job_progress import watched

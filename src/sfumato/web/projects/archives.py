@@ -14,7 +14,7 @@ from typing import IO, Any, TypedDict
 from uuid import uuid4
 
 from sfumato.dataclass import dataclass
-from sfumato.service.jobs.retention import Deadlines, bounded
+from sfumato.service.jobs.folders import Deadlines, bounded
 from sfumato.service.settings import JobSettings
 
 MOST_FILES = 1_000

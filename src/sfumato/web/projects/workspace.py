@@ -20,8 +20,8 @@ from sfumato.service.jobs.folders import erase
 from sfumato.service.jobs.plans import check_paths, with_quoted_formulas
 from sfumato.service.jobs.pool import Pool
 from sfumato.service.jobs.requests import NAME, JobRequest
-from sfumato.service.jobs.submission import submit
-from sfumato.service.store.jobs import Job, Kind, new_id
+from sfumato.service.jobs.routes import submit
+from sfumato.service.jobs.store import Job, Kind, new_id
 from sfumato.service.workers.fork_server import CallHandle, run_once
 from sfumato.service.workers.messages import WorkerCall
 from sfumato.service.workers.process import WorkerLimits

@@ -8,7 +8,7 @@ from nicegui import events, ui
 
 from sfumato.delimited.dialect import likely_separator
 from sfumato.delimited.records import delimited_text
-from sfumato.service.store.jobs import Kind
+from sfumato.service.jobs.store import Kind
 from sfumato.tables.plan.table_plan import read_table_plan
 from sfumato.web import components
 from sfumato.web.forms import approval_fields

@@ -15,7 +15,7 @@ from sfumato.localization.messages import Messages
 from sfumato.report.tables.annex import outcome_sentences
 from sfumato.report.tables.comparison import HEAD, cells, failures, size, verdict, way
 from sfumato.service.jobs.plans import read_plan_text
-from sfumato.service.store.jobs import Job, Kind
+from sfumato.service.jobs.store import Job, Kind
 from sfumato.tables.comparison import TableRun, TableRuns
 from sfumato.web import components
 from sfumato.web.components import annex_buttons

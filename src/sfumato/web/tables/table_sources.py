@@ -10,7 +10,7 @@ from nicegui import events, ui
 
 from sfumato.dataclass import dataclass
 from sfumato.errors import SfumatoError
-from sfumato.service.http.problems import RefusedError
+from sfumato.service.problems import RefusedError
 from sfumato.service.workers.messages import CrashedError
 from sfumato.web import components
 from sfumato.web.forms import Values

@@ -14,7 +14,7 @@ from sfumato.delimited.records import read_lines
 from sfumato.errors import SfumatoError
 from sfumato.localization.messages import Messages
 from sfumato.report.plots import meter
-from sfumato.service.store.jobs import Job
+from sfumato.service.jobs.store import Job
 from sfumato.web import components
 from sfumato.web.job_progress import run_job
 from sfumato.web.microdata.column_drawings import example_labels

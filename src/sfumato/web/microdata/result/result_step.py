@@ -16,8 +16,8 @@ from sfumato.report.plots import Pair, histogram, legend, meter, short_names
 from sfumato.report.release import sections
 from sfumato.report.release.columns import coded_columns
 from sfumato.report.release.measures import forcing_sentences
-from sfumato.service.http.problems import RefusedError
-from sfumato.service.store.jobs import Job
+from sfumato.service.jobs.store import Job
+from sfumato.service.problems import RefusedError
 from sfumato.web import components
 from sfumato.web.job_progress import follow, start_job
 from sfumato.web.microdata.result import result_figures

@@ -23,7 +23,7 @@ from sfumato.report.plots import Pair, bars, histogram, legend
 from sfumato.report.release.column_evidence import ReportData
 from sfumato.report.release.findings import unique_rows
 from sfumato.report.release.measures import disclosure, origins
-from sfumato.service.http.problems import RefusedError
+from sfumato.service.problems import RefusedError
 from sfumato.service.workers.messages import CancelledWorkError, CrashedError
 from sfumato.web import components
 from sfumato.web.job_progress import watched

@@ -1,16 +1,20 @@
-"""Receive request bodies within limits of size and time, and parse them as strict JSON of bounded depth."""
+"""Receive request bodies within limits of size and time, end them when the service stops, and parse strict JSON."""
 
 import asyncio
 import json
+import signal
+import threading
+from collections.abc import Callable
 from contextlib import suppress
 from http import HTTPStatus
+from types import FrameType
 from typing import Any, NoReturn
 
 import orjson
 from starlette.requests import ClientDisconnect, Request
 
 from sfumato.localization.messages import Message
-from sfumato.service.http.problems import RefusedError
+from sfumato.service.problems import RefusedError
 from sfumato.service.settings import Limits
 
 # Content beyond the limit is read and discarded, so that the sender receives the response; up to this amount.
@@ -147,3 +151,54 @@ def _no_constant(name: str) -> NoReturn:
 def _too_deep(limits: Limits) -> RefusedError:
     what = f"The body is nested deeper than {limits.depth} levels."
     return RefusedError(HTTPStatus.BAD_REQUEST, "limit.depth", what)
+
+
+SIGNALS = (signal.SIGTERM, signal.SIGINT)
+
+
+class Stopping:
+    """Receives the signals that stop the service, before the HTTP server does."""
+
+    def __init__(self) -> None:
+        self._begun = asyncio.Event()
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    def listen(self) -> None:
+        """Begin to listen for signals, in the main thread only."""
+        self._loop = asyncio.get_running_loop()
+        if threading.current_thread() is not threading.main_thread():
+            return
+        for number in SIGNALS:
+            signal.signal(number, self._before(signal.getsignal(number)))
+
+    def _before(self, handler: Any) -> Callable[[int, FrameType | None], None]:
+        def handle(number: int, frame: FrameType | None) -> None:
+            self.begin()
+            if callable(handler):
+                handler(number, frame)
+
+        return handle
+
+    def begin(self) -> None:
+        """Record that the service is about to stop."""
+        if self._loop is not None:
+            self._loop.call_soon_threadsafe(self._begun.set)
+
+    async def unless(self, work: Callable[[], Any]) -> Any:
+        """Return the result of some work, unless the service stops first.
+
+        Raises:
+            RefusedError: The service stops.
+        """
+        waiting = asyncio.ensure_future(self._begun.wait())
+        doing = asyncio.ensure_future(work())
+        try:
+            await asyncio.wait({waiting, doing}, return_when=asyncio.FIRST_COMPLETED)
+            if doing.done():
+                return doing.result()
+        finally:
+            waiting.cancel()
+            doing.cancel()
+        what = "The service stops; send it again."
+        headers = {"retry-after": "10", "connection": "close"}
+        raise RefusedError(HTTPStatus.SERVICE_UNAVAILABLE, "service.stopping", what, headers)

@@ -1,11 +1,9 @@
-"""Map errors to one status and one body, in the form of the service or as RFC 9457 problem details.
-
-Problem details name places and no values. The service's own form returns to the sender the value that it sent, and no
-other. An unexpected error is answered with a number to ask about; its own text, which may quote data, is not returned.
-"""
+"""Map errors to one status and one body (of the service or RFC 9457), and log them without what was sent."""
 
 import errno
 import json
+import logging
+import traceback
 from contextlib import suppress
 from http import HTTPStatus
 from typing import Any, Literal
@@ -19,7 +17,7 @@ from starlette.responses import Response
 from sfumato.attributes.operations.operation import ValueRefusedError
 from sfumato.dataclass import dataclass
 from sfumato.errors import SfumatoError
-from sfumato.service.store.database import StoreUnavailableError
+from sfumato.service.jobs.database import StoreUnavailableError
 
 API_VERSION = "1.0.0"
 PROBLEM = "application/problem+json"
@@ -165,3 +163,65 @@ def failure_responses(failures: dict[int, str]) -> dict[int | str, dict[str, Any
         PROBLEM: {"schema": ProblemDetails.model_json_schema()},
     }
     return {status: {"description": text, "content": content} for status, text in failures.items()}
+
+
+# Loggers of this package, whose lines were written for the log.
+OWN = "sfumato"
+SERVER = "uvicorn.error"
+# Loggers of the HTTP server and of the libraries of the pages.
+FOREIGN = (SERVER, "nicegui", "asyncio", "engineio.server", "socketio", "socketio.server")
+
+
+def keep_log_plain() -> None:
+    """Filter the log lines of the HTTP server."""
+    logging.getLogger(
+        "uvicorn.access"
+    ).disabled = True  # it logs whole addresses; the service's own log has what is permitted
+    for name in FOREIGN:
+        logging.getLogger(name).addFilter(plain)  # an existing filter is not added again
+
+
+def start_log() -> None:
+    """Start the log of a process of the service; every line passes the filter."""
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
+    for handler in logging.getLogger().handlers:
+        handler.addFilter(plain)
+
+
+def place(error: BaseException) -> str:
+    """Return where in the code an error occurred."""
+    frames = traceback.extract_tb(error.__traceback__)
+    return f"{frames[-1].filename}:{frames[-1].lineno}" if frames else "unknown"
+
+
+def plain(record: logging.LogRecord) -> bool:
+    """Redact a log record, and return whether it is written."""
+    if record.name.partition(".")[0] == OWN or hasattr(record, "plain"):
+        return True
+    if record.name == SERVER and not record.exc_info and not _of_connection(record):
+        return True  # start, stop, and why the server cannot start
+    if record.levelno < logging.WARNING:
+        return False
+    _reduce(record)
+    return True
+
+
+def _of_connection(record: logging.LogRecord) -> bool:
+    """Return whether a record is about a browser's connection, with its address."""
+    return "websockets" in record.pathname.replace("\\", "/").split("/")
+
+
+def _reduce(record: logging.LogRecord) -> None:
+    error = _error(record)
+    line = {"log": record.name, "at": f"{record.pathname}:{record.lineno}"}
+    if error is not None:
+        line |= {"error": type(error).__name__, "at": place(error)}
+    record.msg, record.args = json.dumps(line), ()
+    record.exc_info = record.exc_text = record.stack_info = None
+    record.plain = True
+
+
+def _error(record: logging.LogRecord) -> BaseException | None:
+    if isinstance(record.exc_info, tuple) and record.exc_info[1] is not None:
+        return record.exc_info[1]
+    return record.msg if isinstance(record.msg, BaseException) else None

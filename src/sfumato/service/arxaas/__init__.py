@@ -1,1 +1,0 @@
-"""Routes compatible with clients of ARXaaS."""

@@ -1,1 +1,0 @@
-"""What all routes share: access, request bodies, errors, limits, logs."""

@@ -1,1 +1,0 @@
-"""The store of jobs and servers: SQLite on one machine, PostgreSQL for several."""
