@@ -11,8 +11,9 @@ from sfumato.pipelines.tables.protect_linked import sheets_of
 from sfumato.report.tables.report import summary
 from sfumato.tables.linked import cross as implicit_cells
 from sfumato.tables.linked.dependencies import determined_chains
+from sfumato.tables.linked.from_plan import with_inconsistent_records
 from sfumato.tables.linked.protection import joint_part
-from sfumato.tables.linked.records import RecordCodes, with_inconsistent_records
+from sfumato.tables.linked.records import RecordCodes
 from sfumato.tables.plan.table_plan import read_table_plan
 
 # How many records there are of Part, Land, Kreis, Gemeinde and size: those of g1 and of g2 by s are few.

@@ -10,7 +10,8 @@ from sfumato.tables.argus.argus_table import ArgusTable
 from sfumato.tables.cells.dimensions import CodeTree
 from sfumato.tables.deadline import within
 from sfumato.tables.formats.argus_outputs import Protected
-from sfumato.tables.linked.audit import audit_together, same_records
+from sfumato.tables.linked.audit import audit_together
+from sfumato.tables.linked.cells import same_records
 
 TOTAL = ("T",)
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sfumato.tables.linked.records import variable_cycles
+from sfumato.tables.linked.cross import variable_cycles
 
 
 @pytest.mark.parametrize(

@@ -20,9 +20,9 @@ from sfumato.tables.deadline import never, within
 from sfumato.tables.formats.cell_locations import errors_in
 from sfumato.tables.formats.delimited_cells import read_delimited_cells
 from sfumato.tables.linked.dependencies import determined_chains
-from sfumato.tables.linked.from_plan import InputTable, with_cross
+from sfumato.tables.linked.from_plan import InputTable, with_cross, with_inconsistent_records
 from sfumato.tables.linked.protection import joint_part, section_of, shown_of
-from sfumato.tables.linked.records import Chain, Names, RecordCodes, with_inconsistent_records
+from sfumato.tables.linked.records import Chain, Names, RecordCodes
 from sfumato.tables.plan.rules import Dominance, Frequency, Holdings, PriorPosterior, Request
 from sfumato.tables.plan.sections import COUNT, CellKey, Dimension, TableSpec
 from sfumato.tables.plan.table_plan import TablePlan, read_table_plan

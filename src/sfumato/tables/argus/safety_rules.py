@@ -19,7 +19,8 @@ from sfumato.tables.cells.table_part import TablePart
 from sfumato.tables.deadline import Deadline
 from sfumato.tables.formats.argus_outputs import Protected
 from sfumato.tables.formats.batch_file import RuleCall
-from sfumato.tables.linked.cells import ZeroPattern, presence_of, same_respondents
+from sfumato.tables.linked.cells import same_respondents
+from sfumato.tables.linked.from_office import ZeroPattern, presence_of
 from sfumato.tables.linked.joint import joined
 from sfumato.tables.plan.rule_inputs import RuleInputs
 from sfumato.tables.plan.rules import Dominance, PriorPosterior, RuleResult, ZeroUnsafe

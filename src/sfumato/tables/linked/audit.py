@@ -1,12 +1,10 @@
 """Audit tables that are published together, as a reader of all of them could."""
 
-from collections.abc import Hashable, Sequence
-from itertools import combinations
+from collections.abc import Sequence
 
 import numpy as np
 
 from sfumato.dataclass import dataclass
-from sfumato.tables.argus.argus_table import ArgusTable
 from sfumato.tables.argus.safety_rules import office_part
 from sfumato.tables.argus.statuses import masked_of, unsafe_of
 from sfumato.tables.attack.attacker_view import AttackerView
@@ -17,7 +15,7 @@ from sfumato.tables.cells.system import BoolArray, Bounds, Numbers, no_bounds
 from sfumato.tables.cells.table_part import TablePart
 from sfumato.tables.deadline import Deadline
 from sfumato.tables.formats.argus_outputs import Protected
-from sfumato.tables.linked.cells import ZeroPattern, agree
+from sfumato.tables.linked.from_office import ZeroPattern
 from sfumato.tables.linked.joint import JointTable, joined
 
 ADJUSTED = "adjustment"
@@ -43,24 +41,6 @@ class JointAudit:
     names: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
     inherently_disclosed: tuple[ReducedLevel, ...] = ()
-
-
-def same_records(tables: Sequence[ArgusTable], sources: Sequence[Hashable] = ()) -> list[list[int]]:
-    """Group tables that count the same records: most cells with the same codes have the same value.
-
-    Args:
-        sources: The source that each was counted from, or None if unknown; tables of one source count the same
-            records.
-    """
-    sources = sources or [None] * len(tables)
-    groups = [[number] for number in range(len(tables))]
-    for one, two in combinations(range(len(tables)), 2):
-        first, second = (next(group for group in groups if number in group) for number in (one, two))
-        counted = sources[one] is not None and sources[one] == sources[two]
-        if first is not second and (counted or agree(tables[one], tables[two])):
-            first += second
-            groups.remove(second)
-    return [sorted(group) for group in groups]
 
 
 def audit_together(

@@ -4,8 +4,9 @@ A cell in whole numbers and the same cell with decimals are two numbers of one q
 coarser table apart; if totals were added up from rounded cells, half a unit for each part.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import field
+from itertools import chain, combinations
 from math import prod
 
 import numpy as np
@@ -15,12 +16,8 @@ from sfumato.errors import UnattainableError
 from sfumato.tables.argus.argus_table import ArgusTable
 from sfumato.tables.argus.statuses import masked_of
 from sfumato.tables.cells.constraints import precision_of
-from sfumato.tables.cells.system import BoolArray, Numbers, Places
-from sfumato.tables.formats.argus_outputs import Protected
-from sfumato.tables.linked.cross import TableCells
-from sfumato.tables.linked.from_office import VariableTable, own_identity
-from sfumato.tables.linked.ties import Row
-from sfumato.tables.linked.view import Identity, coverage_of, finest_codes
+from sfumato.tables.cells.system import Numbers, Places
+from sfumato.tables.linked.view import CodedTable, Identity, Row, coverage_of, finest_codes
 
 # Tables count the same records if at least this share of the information in common cells agrees.
 ENOUGH = 0.25
@@ -28,6 +25,20 @@ ENOUGH = 0.25
 NOISE = 1e-9
 # The coarsest precision that is considered.
 MOST_STEP = 1e9
+
+
+def coded_office(table: ArgusTable) -> CodedTable:
+    """Return an office table by the codes that it has."""
+    filled = (table.values != 0) | masked_of(table.statuses)
+    if table.frequency is not None:
+        filled |= table.frequency > 0
+    origins = {name.lower(): own for name, own in table.origins.items()}
+    return CodedTable(table.trees, table.keys, np.arange(len(table)), filled, origins)
+
+
+def own_identity(number: int, cell: int) -> Identity:
+    """Return the identity of a cell that no other table has."""
+    return frozenset({("", frozenset({str(number), str(cell)}))})
 
 
 @dataclass(frozen=True)
@@ -42,17 +53,23 @@ class CellPrecision:
     precision: float
     finest: Numbers
 
+    def rounding(self, cell: int, two: "CellPrecision", other: int) -> float:
+        """Return how far two values of one cell may differ by rounding; 0 if the tables have the same precision."""
+        if self.precision == two.precision:
+            return 0.0
+        return max(self.precision, two.precision) / 2 * max(float(self.finest[cell]), float(two.finest[other]))
+
 
 def cell_precision(table: ArgusTable) -> CellPrecision:
     """Return the precision of the cells of a table."""
     counts = []
-    for tree in table.trees:
+    for place, tree in enumerate(table.trees):
         below: dict[tuple[str, ...], int] = {}
-        for code in finest_codes(table, tree):
-            place: tuple[str, ...] | None = code
-            while place is not None:
-                below[place] = below.get(place, 0) + 1
-                place = tree.parents.get(place)
+        for code in finest_codes(tree, (key[place] for key in table.keys)):
+            above: tuple[str, ...] | None = code
+            while above is not None:
+                below[above] = below.get(above, 0) + 1
+                above = tree.parents.get(above)
         counts.append(below)
     finest = [prod(own.get(code, 1) for own, code in zip(counts, key, strict=True)) for key in table.keys]
     return CellPrecision(_coarsest_step(table.values), np.array(finest, np.float64))
@@ -71,13 +88,6 @@ def _coarsest_step(values: Numbers) -> float:
     return step
 
 
-def rounding_between(one: CellPrecision, cell: int, two: CellPrecision, other: int) -> float:
-    """Return how far two values of one cell may differ by rounding; 0 if the tables have the same precision."""
-    if one.precision == two.precision:
-        return 0.0
-    return max(one.precision, two.precision) / 2 * max(float(one.finest[cell]), float(two.finest[other]))
-
-
 def agree(one: ArgusTable, two: ArgusTable, exactly: bool = False) -> bool:
     """Return whether cells with the same codes have the same values; small numbers have less weight.
 
@@ -88,23 +98,19 @@ def agree(one: ArgusTable, two: ArgusTable, exactly: bool = False) -> bool:
 
     Codes are compared by what they cover, since a new code may reuse the name of an old one.
     """
-    coverage, grains = coverage_of([one, two]), (cell_precision(one), cell_precision(two))
+    coverage, grains = coverage_of([coded_office(one), coded_office(two)]), (cell_precision(one), cell_precision(two))
     first, second = (
-        {coverage.identity(number, own, cell): cell for cell in range(len(own))}
-        for number, own in enumerate((one, two))
+        {coverage.identity(table, row): row for row in range(len(table.keys))} for table in coverage.tables
     )
+    information, agreed, all_agree = 0.0, 0.0, True
     shared = first.keys() & second.keys()
-    weights = {key: float(np.log2(1.0 + abs(one.values[first[key]]))) for key in shared}
-    same = {
-        key
-        for key in shared
-        if abs(one.values[first[key]] - two.values[second[key]])
-        <= (0.0 if exactly else rounding_between(grains[0], first[key], grains[1], second[key]))
-        + noise_of(one.values[first[key]])
-    }
-    if not any(weights.values()):
-        return bool(shared) and same == shared
-    return sum(weights[key] for key in same) > sum(weights.values()) * ENOUGH
+    for value, other, cells in (
+        (one.values[first[key]], two.values[second[key]], (first[key], second[key])) for key in shared
+    ):
+        rounding = 0.0 if exactly else grains[0].rounding(cells[0], grains[1], cells[1])
+        same, weight = abs(value - other) <= rounding + noise_of(value), float(np.log2(1.0 + abs(value)))
+        information, agreed, all_agree = information + weight, agreed + weight * same, all_agree and bool(same)
+    return agreed > information * ENOUGH if information else bool(shared) and all_agree
 
 
 def in_other_units(one: ArgusTable, two: ArgusTable) -> bool:
@@ -114,13 +120,33 @@ def in_other_units(one: ArgusTable, two: ArgusTable) -> bool:
         return False
     power = round(float(np.log10(largest[1] / largest[0])))
     # Counts of respondents are not rounded, so a rescaled count must match exactly.
-    exactly = _tells_counts(one) != _tells_counts(two)
-    return power != 0 and agree(one.with_columns(values=one.values * 10.0**power), two, exactly)
+    counts = [table.frequency is not None and np.array_equal(table.frequency, table.values) for table in (one, two)]
+    return power != 0 and agree(one.with_columns(values=one.values * 10.0**power), two, counts[0] != counts[1])
 
 
-def _tells_counts(table: ArgusTable) -> bool:
-    """Return whether the values of a table are its numbers of respondents."""
-    return table.frequency is not None and np.array_equal(table.frequency, table.values)
+def same_respondents(one: ArgusTable, two: ArgusTable) -> bool:
+    """Return whether tables of different responses count the same records, by the number of respondents per cell."""
+    if one.frequency is None or two.frequency is None:
+        return False
+    return agree(one.with_columns(values=one.frequency), two.with_columns(values=two.frequency))
+
+
+def same_records(tables: Sequence[ArgusTable], sources: Sequence[Hashable] = ()) -> list[list[int]]:
+    """Group tables that count the same records: most cells with the same codes have the same value.
+
+    Args:
+        sources: The source that each was counted from, or None if unknown; tables of one source count the same
+            records.
+    """
+    sources = sources or [None] * len(tables)
+    groups = [[number] for number in range(len(tables))]
+    for one, two in combinations(range(len(tables)), 2):
+        first, second = (next(group for group in groups if number in group) for number in (one, two))
+        counted = sources[one] is not None and sources[one] == sources[two]
+        if first is not second and (counted or agree(tables[one], tables[two])):
+            first += second
+            groups.remove(second)
+    return [sorted(group) for group in groups]
 
 
 def noise_of(value: float) -> float:
@@ -150,20 +176,11 @@ class SharedCells:
     others: dict[int, dict[int, int]] = field(default_factory=dict)
     differing: int = 0
 
-    def add(self, number: int, identities: Sequence[Identity]) -> None:
-        """Number the cells of a table by their identities."""
-        own = []
-        for cell, identity in enumerate(identities):
-            first = self.numbers.get(identity)
-            own.append(
-                self._new(identity, number, cell) if first is None else self._same(first, number, cell, identity)
-            )
-        self.places.append(np.array(own, np.int64))
-
-    def _same(self, first: int, number: int, cell: int, identity: Identity) -> int:
-        """Return the number of a cell whose codes another table has: the same number if the value agrees, else a new
-        one.
-        """
+    def number_of(self, identity: Identity, number: int, cell: int) -> int:
+        """Return the number of a cell: that of the same codes in another table if the value agrees, else a new one."""
+        first = self.numbers.get(identity)
+        if first is None:
+            return self._new(identity, number, cell)
         value = float(self.tables[number].values[cell])
         variants = [first, *dict.fromkeys(self.others.get(first, {}).values())]
         same = (one for one in variants if abs(self.value(one) - value) <= self.tolerance + noise_of(value))
@@ -197,7 +214,7 @@ class SharedCells:
                 for one in variants[:later]:
                     yield [one, two], [-1.0, 1.0]
 
-    def views(self, row: Row) -> Iterator[Row]:
+    def versions(self, row: Row) -> Iterator[Row]:
         """Yield a constraint between tables, with the cell numbers of the first and of each table with differing
         values.
 
@@ -213,15 +230,30 @@ class SharedCells:
         for number in sorted(changed):
             yield [self.others.get(cell, {}).get(number, cell) for cell in cells], coefs
 
-    def slack(self, row: Row) -> tuple[float, float]:
-        """Return the residual of a constraint between shown cells, and the residual that their precision allows."""
-        cells, coefs = np.array(row[0]), np.array(row[1])
-        origins = [self.origins[cell] for cell in cells]
+    def residual(self, row: Row) -> tuple[float, float]:
+        """Return the residual of a constraint between shown cells, and the one that numerical noise explains."""
+        values = [self.value(cell) for cell in row[0]]
+        off = float(np.array(row[1]) @ np.array(values))
+        return off, self.tolerance + noise_of(max(map(abs, values)))
+
+    def rounding(self, row: Row) -> float:
+        """Return the residual that the different precision of tables explains; 0 if they have the same."""
+        origins = [self.origins[cell] for cell in row[0]]
         steps = {self.grains[number].precision for number, _ in origins}
-        finest = np.array([self.grains[number].finest[cell] for number, cell in origins])
+        finest, coefs = np.array([self.grains[number].finest[cell] for number, cell in origins]), np.array(row[1])
         sides = max(float(finest[coefs < 0].sum()), float(finest[coefs > 0].sum()))
-        off = float(coefs @ np.array([self.value(cell) for cell in row[0]]))
-        return off, max(steps) / 2 * sides if len(steps) > 1 else 0.0
+        return max(steps) / 2 * sides if len(steps) > 1 else 0.0
+
+
+def shared_cells(
+    tables: Sequence[ArgusTable], identities: Iterable[Sequence[Identity]], tolerance: float
+) -> SharedCells:
+    """Collect the cells of several tables without duplicates, by identity."""
+    shared = SharedCells(tables, [cell_precision(table) for table in tables], tolerance)
+    for number, own in enumerate(identities):
+        places = [shared.number_of(identity, number, cell) for cell, identity in enumerate(own)]
+        shared.places.append(np.array(places, np.int64))
+    return shared
 
 
 @dataclass(frozen=True)
@@ -235,9 +267,9 @@ class TiedRows:
         ranges: The known bounds of each of them.
     """
 
-    rows: list[Row]
-    off: list[float]
-    ranges: list[tuple[float, float]]
+    rows: list[Row] = field(default_factory=list)
+    off: list[float] = field(default_factory=list)
+    ranges: list[tuple[float, float]] = field(default_factory=list)
 
     def add(self, row: Row, place: int, off: float, low: float, high: float) -> None:
         """Add a constraint with a residual; `place` is the number of the first residual cell."""
@@ -246,94 +278,30 @@ class TiedRows:
         self.ranges.append((low, high))
 
 
-def tied_rows(shared: SharedCells, rows: Sequence[Row]) -> TiedRows:
+def tied_rows(shared: SharedCells, rows: Iterable[Row], loose: Iterable[Row] = ()) -> TiedRows:
     """Return the constraints between tables that hold, exactly or up to rounding; the others are dropped.
+
+    Args:
+        rows: The constraints.
+        loose: Constraints that hold except for a few records; attackers are assumed to know at most twice their number.
 
     Raises:
         UnattainableError: The value of a cell in a constraint is ambiguous.
     """
-    tied = TiedRows([], [], [])
-    shown = len(shared.origins)
-    for cells, coefs in (*shared.pairs(), *(view for row in rows for view in shared.views(row))):
-        if any(cell >= shown for cell in cells):
-            tied.rows.append((cells, coefs))
+    tied, shown, size = TiedRows(), len(shared.origins), len(shared.numbers)
+    for row in (*shared.pairs(), *chain.from_iterable(map(shared.versions, rows))):
+        if any(cell >= shown for cell in row[0]):
+            tied.rows.append(row)
             continue
-        off, most = shared.slack((cells, coefs))
+        (off, noise), most = shared.residual(row), shared.rounding(row)
         if most and abs(off) <= most:
-            tied.add((cells, coefs), len(shared.numbers), off, -most, most)
-        elif abs(off) <= shared.tolerance + _noise(shared, cells):
-            tied.rows.append((cells, coefs))
-    return tied
-
-
-def add_loose(tied: TiedRows, shared: SharedCells, rows: Iterable[Row]) -> None:
-    """Add constraints that hold except for a few records; attackers are assumed to know at most twice their number.
-
-    Args:
-        tied: The constraints that hold.
-        rows: The constraints that would hold without these records.
-    """
-    for cells, coefs in rows:
-        off = sum(coef * shared.value(cell) for cell, coef in zip(cells, coefs, strict=True))
-        if abs(off) <= shared.tolerance + _noise(shared, cells):
-            tied.rows.append((cells, coefs))
+            tied.add(row, size, off, -most, most)
+        elif abs(off) <= noise:
+            tied.rows.append(row)
+    for row in loose:
+        off, noise = shared.residual(row)
+        if abs(off) <= noise:
+            tied.rows.append(row)
         else:
-            tied.add((cells, coefs), len(shared.numbers), off, min(0.0, 2 * off), max(0.0, 2 * off))
-
-
-def _noise(shared: SharedCells, cells: Sequence[int]) -> float:
-    return noise_of(max(abs(shared.value(cell)) for cell in cells))
-
-
-def shared_cells(
-    tables: Sequence[ArgusTable], identities: Sequence[Sequence[Identity]], tolerance: float
-) -> SharedCells:
-    """Collect the cells of several tables without duplicates, by identity."""
-    shared = SharedCells(tables, [cell_precision(table) for table in tables], tolerance)
-    for number, own in enumerate(identities):
-        shared.add(number, own)
-    return shared
-
-
-@dataclass(frozen=True, slots=True)
-class ZeroPattern:
-    """Which cells of a table have records.
-
-    Attributes:
-        filled: Which of its cells may have records; cells that it does not list have none.
-    """
-
-    table: ArgusTable
-    filled: BoolArray
-
-    def by(self, view: VariableTable) -> "ZeroPattern":
-        """Return the same in linked variables."""
-        return ZeroPattern(view.table, self.filled[view.cells])
-
-    @property
-    def cells(self) -> TableCells:
-        """The table, used only for its empty cells."""
-        return TableCells(self.table, np.zeros(0, np.int64), filled=self.filled)
-
-
-def presence_of(table: ArgusTable, changed: bool = False) -> ZeroPattern:
-    """Return which cells have records, as far as the table shows; perturbed or suppressed cells always may have some.
-
-    Args:
-        changed: Whether its numbers were perturbed.
-    """
-    if changed or table.frequency is None:
-        return ZeroPattern(table, np.ones(len(table), bool))
-    return ZeroPattern(table, np.asarray((table.frequency > 0) | masked_of(table.statuses)))
-
-
-def shown_presence(done: Protected) -> ZeroPattern:
-    """Return which cells have records, as far as the published table shows."""
-    return presence_of(done.table, done.published is not None)
-
-
-def same_respondents(one: ArgusTable, two: ArgusTable) -> bool:
-    """Return whether tables of different responses count the same records, by the number of respondents per cell."""
-    if one.frequency is None or two.frequency is None:
-        return False
-    return agree(one.with_columns(values=one.frequency), two.with_columns(values=two.frequency))
+            tied.add(row, size, off, min(0.0, 2 * off), max(0.0, 2 * off))
+    return tied

@@ -13,13 +13,12 @@ import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.errors import UnattainableError
-from sfumato.tables.argus.argus_table import ArgusTable
 from sfumato.tables.cells.system import BoolArray, Places
 from sfumato.tables.linked.codes import Cover
-from sfumato.tables.linked.records import Variables, connected, variable_cycles
-from sfumato.tables.linked.ties import Row
-from sfumato.tables.linked.view import Coverage, variable_of
+from sfumato.tables.linked.records import connected
+from sfumato.tables.linked.view import CodedTable, Coverage, Row
 
+Variables = frozenset[str]
 # The finest codes of a variable in a table.
 Leaves = frozenset[Cover]
 # Separator between a variable and the number of its partition.
@@ -34,27 +33,31 @@ LEFT_OUT = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class TableCells:
-    """A table, the positions of its cells among those of all tables, and the cells that are no sums of implicit cells.
+def variable_cycles(tables: Iterable[Variables]) -> list[Variables]:
+    """Return the variables of cycles, such as a, b, c in the tables a by b, b by c and a by c, by groups of cycles.
 
-    Attributes:
-        places: Positions of its cells.
-        differing: Cells whose value differs from that of the same codes in another table, or that are parts of such
-            cells.
-        filled: For a table of other values of the same records: which cells are not empty. Only these zeros are
-            used.
+    Tables without a cycle disclose together no more than their common cells do: whatever these allow, some cross of
+    all variables agrees (Vorob'ev 1962, doi:10.1137/1107014). In a cycle the cross must agree with all tables at once,
+    which narrows it. Variables in no cycle are removed repeatedly until none is left (Graham 1979; Yu and Ozsoyoglu
+    1979).
+
+    >>> [sorted(own) for own in variable_cycles([frozenset("ab"), frozenset("bc"), frozenset("acd")])]
+    [['a', 'b', 'c']]
+    >>> variable_cycles([frozenset("ab"), frozenset("bc"), frozenset("ac"), frozenset("abc")])
+    []
     """
+    left, before = _maximal(tables), list[Variables]()
+    while left != before:
+        before = left
+        shared = {name for one, two in combinations(left, 2) for name in one & two}
+        left = _maximal(own & shared for own in left)
+    return connected(left)
 
-    table: ArgusTable
-    places: Places
-    differing: BoolArray | None = None
-    filled: BoolArray | None = None
 
-    @property
-    def variables(self) -> Variables:
-        """Its variables."""
-        return frozenset(map(variable_of, self.table.trees))
+def _maximal(sets: Iterable[Variables]) -> list[Variables]:
+    """Return the distinct sets that are not contained in another."""
+    distinct = sorted({own for own in sets if own}, key=sorted)
+    return [own for own in distinct if not any(own < other for other in distinct)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,15 +80,12 @@ class ImplicitCells:
     dispensable: tuple[str, ...] = ()
 
 
-def cross_of(
-    coverage: Coverage, tables: Sequence[TableCells], empty: BoolArray, linked: frozenset[str] = frozenset()
-) -> ImplicitCells:
+def cross_of(coverage: Coverage, empty: BoolArray, linked: frozenset[str] = frozenset()) -> ImplicitCells:
     """Build the implicit cells of all crosses that disclose more than the common cells of the tables; none if there is
     no cycle and no table of other values shows further empty cells.
 
     Args:
-        coverage: What codes cover.
-        tables: The tables, and those of other values of the same records.
+        coverage: The tables, and those of other values of the same records.
         empty: Which cells of all tables are publicly known to be empty.
         linked: Variables of linked columns, whose codes may differ between tables. A cross that only these require
             is left out if it would have too many cells.
@@ -94,44 +94,54 @@ def cross_of(
         UnattainableError: There would be too many cells.
     """
     size, rows, broken, left_out, optional = 0, list[Row](), list[str](), list[str](), list[str]()
-    telling = _telling(coverage, tables)
-    edges = {number: own.variables for number, own in enumerate(tables) if own.filled is None}
-    cycles = connected([*variable_cycles([*edges.values(), *telling.values()]), *telling.values()])
-    for variables in connected([*cycles, *grain_cycles(coverage, edges, linked)]):
-        cycle = _Cycle.of(coverage, tables, variables, frozenset(telling))
-        needed = any(own <= variables for own in cycles)
-        optional += [] if needed else [cycle.left_out]
-        more = cycle.cross_if_small(empty, len(empty) + size, needed)
-        if more is None:
-            broken.append(" by ".join(sorted(variables)))
+    informative = _informative(coverage)
+    own = [table for table in coverage.tables if table.presence is None]
+    cycles = connected(
+        [*variable_cycles([*(one.variables for one in own), *informative.values()]), *informative.values()]
+    )
+    for variables in connected([*cycles, *partition_cycles(own, linked)]):
+        cycle = _Cycle.of(coverage, variables, informative.keys())
+        needed, names = any(one <= variables for one in cycles), " by ".join(sorted(variables))
+        message = LEFT_OUT.format(" by ".join(sorted(cycle.blocks)))
+        if not needed:
+            optional.append(message)
+        if not all(margin.cells for margin in cycle.margins):
+            # A table has no cells that agree with the others.
+            broken += [names] if needed else []
             continue
-        size, rows, left_out = size + more.size, [*rows, *more.rows], [*left_out, *more.left_out]
+        try:
+            more = cycle.cross(empty, len(empty) + size)
+        except UnattainableError:
+            if needed and not cycle.others:
+                raise
+            (broken if needed else left_out).append(names if needed else message)
+            continue
+        size, rows = size + more.size, [*rows, *more.rows]
     return ImplicitCells(size, tuple(rows), tuple(broken), tuple(left_out), () if cycles else tuple(optional))
 
 
-def _telling(coverage: Coverage, tables: Sequence[TableCells]) -> dict[int, Variables]:
-    """Return the tables of other values that show empty cells which the audited tables do not, with their shared
-    variables.
+def _informative(coverage: Coverage) -> dict[int, Variables]:
+    """Return the tables of other values, by number, that show empty cells which the audited tables do not, with their
+    shared variables.
     """
-    seen = [name for one in tables for name in one.variables]
-    own = frozenset(name for one in tables if one.filled is None for name in one.variables)
-    telling = {}
-    for number, one in enumerate(tables):
+    seen = [name for one in coverage.tables for name in one.variables]
+    own = frozenset(name for one in coverage.tables if one.presence is None for name in one.variables)
+    informative = {}
+    for number, one in enumerate(coverage.tables):
         variables = frozenset(name for name in one.variables if name in own or seen.count(name) > 1)
-        if one.filled is not None and len(variables) > 1 and not _is_told(coverage, tables, number, variables):
-            telling[number] = variables
-    return telling
+        if one.presence is not None and len(variables) > 1 and not _is_known(coverage, one, variables):
+            informative[number] = variables
+    return informative
 
 
-def _is_told(coverage: Coverage, tables: Sequence[TableCells], number: int, variables: Variables) -> bool:
+def _is_known(coverage: Coverage, one: CodedTable, variables: Variables) -> bool:
     """Return whether an audited table is at least as fine, and so has the same empty cells."""
-    coarse = coverage.leaves[number]
     return any(
-        two.filled is None
+        two.presence is None
         and variables <= two.variables
-        and _is_whole(coverage, other, two.table, variables)
-        and all(is_finer(coverage.leaves[other][name], coarse[name]) for name in variables)
-        for other, two in enumerate(tables)
+        and coverage.is_whole(two, variables)
+        and all(is_finer(two.leaves[name], one.leaves[name]) for name in variables)
+        for two in coverage.tables
     )
 
 
@@ -163,70 +173,47 @@ class _Cycle:
     others: tuple[_Margin, ...] = ()
 
     @classmethod
-    def of(
-        cls, coverage: Coverage, tables: Sequence[TableCells], variables: Variables, telling: frozenset[int]
-    ) -> "_Cycle":
+    def of(cls, coverage: Coverage, variables: Variables, informative: Iterable[int]) -> "_Cycle":
         # In a cycle, other tables have the totals of one variable; with empty cells, possibly none has.
-        telling = frozenset(number for number in telling if tables[number].variables & variables)
-        least = 1 if telling else 2
-        own = [
-            number
-            for number, one in enumerate(tables)
+        others = [coverage.tables[number] for number in informative if coverage.tables[number].variables & variables]
+        least = 1 if others else 2
+        fitting = [
+            one
+            for one in coverage.tables
             if len(one.variables & variables) >= least
-            and (one.filled is None or number in telling)
-            and _is_whole(coverage, number, one.table, variables)
+            and (one.presence is None or any(one is other for other in others))
+            and coverage.is_whole(one, variables)
         ]
-        with_name = {name: [one for one in own if name in tables[one].variables] for name in sorted(variables)}
-        blocks = {name: coverage.blocks(name, numbers) for name, numbers in with_name.items() if numbers}
-        margins = {number: _margin(coverage, number, tables[number], blocks) for number in own}
+        with_name = {name: [one for one in fitting if name in one.names] for name in sorted(variables)}
+        blocks = {name: coverage.blocks(name, tables) for name, tables in with_name.items() if tables}
+        margins = [(one.presence is None, _margin(one, blocks)) for one in fitting]
         return cls(
             blocks,
-            tuple(margin for number, margin in margins.items() if number not in telling),
-            tuple(margin for number, margin in margins.items() if number in telling),
+            tuple(margin for audited, margin in margins if audited),
+            tuple(margin for audited, margin in margins if not audited),
         )
 
-    @property
-    def left_out(self) -> str:
-        """The message if its cross is left out."""
-        return LEFT_OUT.format(" by ".join(sorted(self.blocks)))
-
-    def cross_if_small(self, empty: BoolArray, first: int, needed: bool) -> ImplicitCells | None:
-        """Build the cells that may be nonzero; None if a table has none that agree, or other tables make too many.
-
-        If there are too many and they are optional, none are built, and the message is set.
+    def cross(self, empty: BoolArray, first: int) -> ImplicitCells:
+        """Build the cells that may be nonzero, numbered from `first`.
 
         Raises:
-            UnattainableError: There are too many cells, and all are required.
+            UnattainableError: There are too many cells.
         """
-        if not all(margin.cells for margin in self.margins):
-            return None if needed else ImplicitCells()
-        try:
-            return self.cross(empty, first)
-        except UnattainableError:
-            if not needed:
-                return ImplicitCells(left_out=(self.left_out,))
-            if self.others:
-                return None
-            raise
-
-    def cross(self, empty: BoolArray, first: int) -> ImplicitCells:
-        """Build the cells that may be nonzero, numbered from `first`."""
-        there = self._there(empty)
+        shape = [len(own) for own in self.blocks.values()]
+        if prod(shape) > MOST_COMBINATIONS:
+            raise self._too_many(prod(shape))
+        there = np.ones(shape, bool)
+        for margin in (*self.margins, *self.others):
+            there &= self._possible(margin, empty)
         count = int(there.sum())
         if count > MOST_CROSSED:
-            raise _too_many(self.blocks, count)
+            raise self._too_many(count)
         numbers = np.full(there.shape, -1, np.int64)
         numbers[there] = np.arange(count) + first
         return ImplicitCells(count, tuple(self._rows(numbers, empty)))
 
-    def _there(self, empty: BoolArray) -> BoolArray:
-        shape = [len(own) for own in self.blocks.values()]
-        if prod(shape) > MOST_COMBINATIONS:
-            raise _too_many(self.blocks, prod(shape))
-        there = np.ones(shape, bool)
-        for margin in (*self.margins, *self.others):
-            there &= self._possible(margin, empty)
-        return there
+    def _too_many(self, count: int) -> UnattainableError:
+        return UnattainableError("joint-size.the_tables_together_are_sums", count=count, names=" by ".join(self.blocks))
 
     def _possible(self, margin: _Margin, empty: BoolArray) -> BoolArray:
         """Return where a table may be nonzero: in its cells that are not empty, and where it has no cells."""
@@ -252,41 +239,35 @@ class _Cycle:
                     yield [cell, *below.tolist()], [-1.0, *([1.0] * len(below))]
 
 
-def _is_whole(coverage: Coverage, number: int, table: ArgusTable, variables: Variables) -> bool:
-    """Return whether the totals of a table in its other variables cover everything."""
-    others = [(variable_of(tree), tree.root) for tree in table.trees if variable_of(tree) not in variables]
-    return all(coverage.covers[number][name][root] == coverage.everything[name] for name, root in others)
-
-
-def _margin(coverage: Coverage, number: int, own: TableCells, blocks: dict[str, list[Cover]]) -> _Margin:
-    table, names = own.table, [variable_of(tree) for tree in own.table.trees]
-    kept = {place: name for place, name in enumerate(names) if name in blocks}
+def _margin(table: CodedTable, blocks: Mapping[str, Sequence[Cover]]) -> _Margin:
+    kept = {place: name for place, name in enumerate(table.names) if name in blocks}
     roots = [tree.root for tree in table.trees]
     summed = [all(key[place] == root for place, root in enumerate(roots) if place not in kept) for key in table.keys]
-    inside = {place: _parts(coverage, number, name, blocks[name]) for place, name in kept.items()}
-    cells = _finest(table, np.array(summed, bool))
-    parts = {cell: tuple(inside[place][table.keys[cell][place]] for place in kept) for cell in cells}
-    all_ = tuple(inside[place][roots[place]] for place in kept)
-    if own.filled is not None:
-        return _Margin(tuple(kept.values()), all_, (), tuple(parts[cell] for cell in cells if own.filled[cell]))
-    differing = np.zeros(len(table), bool) if own.differing is None else own.differing
+    # The blocks that each code covers.
+    inside = {
+        place: {
+            code: np.array([number for number, block in enumerate(blocks[name]) if block <= cover], np.int64)
+            for code, cover in table.covers[name].items()
+        }
+        for place, name in kept.items()
+    }
+    names, all_ = tuple(kept.values()), tuple(inside[place][roots[place]] for place in kept)
+    parts = {
+        row: tuple(inside[place][table.keys[row][place]] for place in kept)
+        for row in _finest(table, np.array(summed, bool))
+    }
+    if table.presence is not None:
+        return _Margin(names, all_, (), tuple(own for row, own in parts.items() if table.presence[row]))
+    differing = np.zeros(len(table.keys), bool) if table.differing is None else table.differing
     return _Margin(
-        tuple(kept.values()),
+        names,
         all_,
-        tuple((int(own.places[cell]), parts[cell]) for cell in cells if not differing[cell]),
-        tuple(parts[cell] for cell in cells if differing[cell]),
+        tuple((int(table.cells[row]), own) for row, own in parts.items() if not differing[row]),
+        tuple(own for row, own in parts.items() if differing[row]),
     )
 
 
-def _parts(coverage: Coverage, number: int, name: str, blocks: Sequence[Cover]) -> dict[tuple[str, ...], Places]:
-    """Return for each code of a variable the positions of the blocks that it covers."""
-    return {
-        code: np.array([place for place, block in enumerate(blocks) if block <= cover], np.int64)
-        for code, cover in coverage.covers[number][name].items()
-    }
-
-
-def _finest(table: ArgusTable, summed: BoolArray) -> list[int]:
+def _finest(table: CodedTable, summed: BoolArray) -> list[int]:
     """Return the given cells that are not totals of others of them."""
     relations, totals = table.relations(), set[int]()
     for relation in range(len(relations)):
@@ -296,24 +277,18 @@ def _finest(table: ArgusTable, summed: BoolArray) -> list[int]:
     return [cell for cell in np.flatnonzero(summed).tolist() if cell not in totals]
 
 
-def _too_many(blocks: dict[str, list[Cover]], count: int) -> UnattainableError:
-    return UnattainableError("joint-size.the_tables_together_are_sums", count=count, names=" by ".join(blocks))
-
-
 # A table by municipality is also one by district, but not the other way round; types and districts are both sums of
 # municipalities, and neither follows from the other. So a variable is split into as many as there are partitions of it.
-def grain_cycles(coverage: Coverage, tables: Mapping[int, Variables], linked: Iterable[str]) -> list[Variables]:
+def partition_cycles(tables: Sequence[CodedTable], linked: Iterable[str]) -> list[Variables]:
     """Return the variables of cycles, and variables with two partitions of which neither is finer than the other.
 
     Args:
-        coverage: What codes cover.
-        tables: The variables of each table, by its number.
         linked: The variables whose codes may differ.
     """
-    ways = {name: _ways(coverage, name, tables) for name in linked}
-    edges = [_grains(coverage, number, variables, ways) for number, variables in tables.items()]
+    ways = {name: list(dict.fromkeys(one.leaves[name] for one in tables if name in one.names)) for name in linked}
+    edges = [_partitions(table, ways) for table in tables]
     mixed = [
-        frozenset(_grain(name, place) for place in range(len(own)))
+        frozenset(f"{name}{BETWEEN}{place}" for place in range(len(own)))
         for name, own in ways.items()
         if not all(is_finer(one, two) or is_finer(two, one) for one, two in combinations(own, 2))
     ]
@@ -321,25 +296,14 @@ def grain_cycles(coverage: Coverage, tables: Mapping[int, Variables], linked: It
     return connected(frozenset(name.partition(BETWEEN)[0] for name in cycle) for cycle in cycles)
 
 
-def _ways(coverage: Coverage, name: str, tables: Mapping[int, Variables]) -> list[Leaves]:
-    """Return the different partitions of a variable in the tables."""
-    return list(dict.fromkeys(coverage.leaves[number][name] for number, own in tables.items() if name in own))
-
-
-def _grains(coverage: Coverage, number: int, variables: Variables, ways: Mapping[str, list[Leaves]]) -> frozenset[str]:
+def _partitions(table: CodedTable, ways: Mapping[str, Sequence[Leaves]]) -> Variables:
     """Return the variables of a table; one with several partitions is replaced by those its codes can be summed to."""
-    plain = [name for name in variables if name not in ways]
-    made = [
-        _grain(name, place)
-        for name in variables - set(plain)
-        for place, way in enumerate(ways[name])
-        if is_finer(coverage.leaves[number][name], way)
-    ]
-    return frozenset((*plain, *made))
-
-
-def _grain(name: str, place: int) -> str:
-    return f"{name}{BETWEEN}{place}"
+    return frozenset(
+        f"{name}{BETWEEN}{place}" if name in ways else name
+        for name in table.names
+        for place, way in enumerate(ways.get(name, [table.leaves[name]]))
+        if name not in ways or is_finer(table.leaves[name], way)
+    )
 
 
 def is_finer(fine: Leaves, coarse: Leaves) -> bool:

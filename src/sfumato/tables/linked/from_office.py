@@ -1,4 +1,8 @@
-"""Office tables of one file of records by variables that are linked: cells of one are sums of cells of another."""
+"""Office tables of one file of records by variables that are linked: cells of one are sums of cells of another.
+
+Variables that determine each other, entirely or for some codes, become one variable, whose codes are the combinations
+that occur in the records.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -7,82 +11,98 @@ import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.tables.argus.argus_table import ArgusTable, Finer
+from sfumato.tables.argus.statuses import masked_of
 from sfumato.tables.cells.columns import TextColumns
-from sfumato.tables.cells.system import Places
-from sfumato.tables.linked.codes import BETWEEN, CommonDimension, Cover, axes_of
+from sfumato.tables.cells.system import BoolArray, Places
+from sfumato.tables.linked.cells import coded_office, own_identity
+from sfumato.tables.linked.codes import BETWEEN, Cover, axes_of
 from sfumato.tables.linked.records import Chain
-from sfumato.tables.linked.view import Coverage, Identity, TableView, coded_table, uncrossed, variable_of
+from sfumato.tables.linked.view import CodedTable, Coverage, Identity, TableView
 
 
 @dataclass(frozen=True, slots=True)
-class VariableTable:
-    """A table expressed in linked variables.
+class ZeroPattern:
+    """Which cells of another table of the same records may have records; cells that it does not list have none."""
+
+    table: ArgusTable
+    filled: BoolArray
+
+
+def presence_of(table: ArgusTable, changed: bool = False) -> ZeroPattern:
+    """Return which cells have records, as far as the table shows; perturbed or suppressed cells always may have some.
+
+    Args:
+        changed: Whether its numbers were perturbed.
+    """
+    if changed or table.frequency is None:
+        return ZeroPattern(table, np.ones(len(table), bool))
+    return ZeroPattern(table, np.asarray((table.frequency > 0) | masked_of(table.statuses)))
+
+
+@dataclass(frozen=True, slots=True)
+class OfficeView:
+    """An office table expressed in linked variables.
 
     Attributes:
         whole: The original table.
-        table: The same table in linked variables; if it crosses some of them, only the finest of their codes and
-            totals.
-        cells: The cells of `whole` that `table` consists of.
-        axes: What the codes of each dimension of `whole` cover; empty if no variables are linked.
+        coded: The same table in linked variables; if it crosses some of them, only the finest of their codes and
+            totals. Its cells are positions in `whole`.
         named: `whole` with variable names that are the same in all tables; None if no variables are linked.
     """
 
     whole: ArgusTable
-    table: ArgusTable
-    cells: Places
-    axes: tuple[CommonDimension, ...] = ()
-    named: ArgusTable | None = None
+    coded: CodedTable
+    named: TableView | None = None
+
+    @property
+    def linked(self) -> dict[str, tuple[str, ...]]:
+        """The columns of its linked variables, by their name in lower case."""
+        axes = () if self.named is None else self.named.axes
+        return {axis.variable.lower(): axis.columns for axis in axes if axis.variable}
+
+    @property
+    def inconsistent(self) -> dict[str, Cover]:
+        """The combinations of inconsistent records of each linked variable."""
+        axes = () if self.named is None else self.named.axes
+        return {axis.variable.lower(): axis.inconsistent for axis in axes if axis.inconsistent}
 
     def section(self, number: int, cells: Places) -> TableView | None:
-        """Return the original table as a table view with its joint cells; None if no variables are linked.
+        """Return the original table with its joint cells; None if no variables are linked.
 
         Recoded codes get a variable name of their own: another table may use the same codes differently.
         """
         if self.named is None:
             return None
-        recoded = self.named.origins
-        axes = [
+        axes = tuple(
             replace(axis, tree=replace(axis.tree, name=_new_name(axis.tree.name, number)))
-            if not axis.variable and axis.tree.name in recoded
+            if not axis.variable and axis.tree.name in self.coded.origins
             else axis
-            for axis in self.axes
-        ]
-        return TableView("", TextColumns({}), self.named.trees, self.named.keys, cells, tuple(axes))
+            for axis in self.named.axes
+        )
+        return replace(self.named, cells=cells, axes=axes)
 
-    @property
-    def linked(self) -> frozenset[str]:
-        """The linked variables of the table."""
-        return frozenset(axis.variable.lower() for axis in self.axes if axis.variable)
-
-    def identities(self, number: int, coverage: Coverage) -> list[Identity]:
+    def identities(self, coded: CodedTable, number: int, coverage: Coverage) -> list[Identity]:
         """Return the identity of each cell of the original table, which has the given number among the tables."""
-        places = {cell: place for place, cell in enumerate(self.cells.tolist())}
+        rows = {cell: row for row, cell in enumerate(coded.cells.tolist())}
         return [
-            coverage.identity(number, self.table, places[cell])
-            if cell in places
-            else self._identity(number, coverage, cell)
+            coverage.identity(coded, rows[cell]) if cell in rows else self._identity(coded, number, coverage, cell)
             for cell in range(len(self.whole))
         ]
 
-    def _identity(self, number: int, coverage: Coverage, cell: int) -> Identity:
+    def _identity(self, coded: CodedTable, number: int, coverage: Coverage, cell: int) -> Identity:
         """Return the identity of a cell that crosses linked variables: the intersection of what its codes cover."""
-        known = coverage.covers[number]
-        covers = {variable_of(tree): known[variable_of(tree)][tree.root] for tree in self.table.trees}
-        for axis, tree, code in zip(self.axes, self.whole.trees, self.whole.keys[cell], strict=True):
+        covers = {name: coded.covers[name][tree.root] for name, tree in zip(coded.names, coded.trees, strict=True)}
+        axes = () if self.named is None else self.named.axes
+        for axis, tree, code in zip(axes, self.whole.trees, self.whole.keys[cell], strict=True):
             if code != tree.root and axis.variable:
                 covers[axis.variable.lower()] &= axis.covers[code]
             elif code != tree.root:
-                covers[variable_of(tree)] = known[variable_of(tree)][code]
+                covers[tree.name.lower()] = coded.covers[tree.name.lower()][code]
         # A combination of codes without records is not a cell of any other table.
         return coverage.of(covers.items()) if all(covers.values()) else own_identity(number, cell)
 
 
-def own_identity(number: int, cell: int) -> Identity:
-    """Return the identity of a cell that no other table has."""
-    return frozenset({("", frozenset({str(number), str(cell)}))})
-
-
-def linked_views(tables: Sequence[ArgusTable]) -> list[VariableTable]:
+def linked_views(tables: Sequence[ArgusTable]) -> list[OfficeView]:
     """Express tables in the variables that are linked in their records.
 
     Raises:
@@ -90,12 +110,20 @@ def linked_views(tables: Sequence[ArgusTable]) -> list[VariableTable]:
     """
     chains = tuple(dict.fromkeys(chain for table in tables for chain in table.chains))
     if not chains:
-        return [VariableTable(table, table, np.arange(len(table))) for table in tables]
+        return [OfficeView(table, replace(coded_office(table), finer=table.finer)) for table in tables]
     linked = {name for chain in chains for name in chain.columns}
     named = [_named(table, number, linked) for number, table in enumerate(tables)]
     recodings = [chain for number, table in enumerate(tables) for chain in _recodings(table, number, linked)]
     axes = axes_of([table.trees for table in named], (*chains, *recodings), [table.keys for table in named])
-    return [_view(table, one, own) for table, one, own in zip(tables, named, axes, strict=True)]
+    views = []
+    for whole, table, own in zip(tables, named, axes, strict=True):
+        view = TableView("", TextColumns({}), table.trees, table.keys, np.arange(len(table)), own)
+        coded, plain = view.coded(), coded_office(table)
+        finer = whole.finer and _finer(whole.finer, {axis.variable.lower(): axis.columns for axis in own})
+        filled = None if plain.filled is None else plain.filled[coded.cells]
+        origins = {**plain.origins, **coded.origins}
+        views.append(OfficeView(whole, replace(coded, filled=filled, origins=origins, finer=finer), view))
+    return views
 
 
 def cover_codes(columns: Sequence[str], cover: Cover, everything: Cover) -> tuple[Sequence[str], str]:
@@ -129,26 +157,13 @@ def _recodings(table: ArgusTable, number: int, linked: Iterable[str]) -> list[Ch
 def _named(table: ArgusTable, number: int, linked: Iterable[str]) -> ArgusTable:
     """Return the table with variable names that are the same in all tables."""
     recoded = {name.lower() for name in table.origins} & set(linked)
-    names = [variable_of(tree) for tree in table.trees]
+    names = [tree.name.lower() for tree in table.trees]
     trees = tuple(
         replace(tree, name=_new_name(name, number) if name in recoded else name)
         for tree, name in zip(table.trees, names, strict=True)
     )
     origins = {name.lower(): own for name, own in table.origins.items() if name.lower() not in recoded}
     return table.with_columns(trees=trees, origins=origins)
-
-
-def _view(whole: ArgusTable, named: ArgusTable, axes: tuple[CommonDimension, ...]) -> VariableTable:
-    section = TableView("", TextColumns({}), named.trees, named.keys, np.arange(len(named)), axes)
-    one = uncrossed(section)
-    coded = coded_table(one)
-    table = named.rows(one.cells).with_columns(
-        trees=coded.trees,
-        keys=coded.keys,
-        origins={**named.origins, **coded.origins},
-        finer=None if named.finer is None else _finer(named.finer, {own.variable.lower(): own.columns for own in axes}),
-    )
-    return VariableTable(whole, table, one.cells, axes, named)
 
 
 def _finer(finer: Finer, linked: Mapping[str, Sequence[str]]) -> Finer:

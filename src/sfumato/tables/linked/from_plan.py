@@ -1,4 +1,9 @@
-"""Combine several tables of a plan into one, with cells of the cross of their variables that no table shows."""
+"""Combine several tables of a plan into one, with cells of the cross of their variables that no table shows.
+
+A cell is identified by its codes without totals; so the margin of one table is the margin of another that crosses the
+same column with something else, and a column may have several hierarchies. A code of level columns is resolved to the
+codes of the single columns.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -20,23 +25,25 @@ from sfumato.tables.cells.system import (
     CellStatus,
     LinearConstraints,
     Numbers,
-    Places,
     ProtectionLevels,
     Table,
     make_constraints,
 )
 from sfumato.tables.cells.table_part import TablePart
 from sfumato.tables.deadline import Deadline
-from sfumato.tables.linked.cells import ZeroPattern
 from sfumato.tables.linked.codes import CommonDimension, axes_of
-from sfumato.tables.linked.cross import ImplicitCells, TableCells, cross_of
-from sfumato.tables.linked.records import Chain, variable_cycles
-from sfumato.tables.linked.ties import UNSHOWN, Row, inconsistent_links, possible_values, ties_between
-from sfumato.tables.linked.view import TableView, coded_table, coverage_of, uncrossed, variable_of
+from sfumato.tables.linked.cross import cross_of, variable_cycles
+from sfumato.tables.linked.records import Chain
+from sfumato.tables.linked.ties import UNSHOWN, inconsistent_links, possible_values, ties_between
+from sfumato.tables.linked.view import CodedTable, Row, TableView, coverage_of, rows_of, unique_rows
 from sfumato.tables.plan.sections import Dimension
 from sfumato.tables.protection_levels.inference import with_own_contributions
 
 Identity = frozenset[tuple[str, tuple[str, ...]]]
+# Name of constraints between sums of two tables.
+SUMS = "sums that two tables have in common"
+# Name of the cells of records with inconsistent codes.
+ODD = "records whose codes do not fit the others"
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +82,16 @@ class LinkedTable:
     inconsistent: tuple[Row, ...] = ()
     sums: tuple[Row, ...] = ()
 
+    def settled(self, values: Numbers, step: float) -> "LinkedTable":
+        """Turn inconsistent constraints that hold for the given values into ordinary ones."""
+        exact = [abs(float(np.array(coefs) @ values[cells])) < step / 2 for cells, coefs in self.inconsistent]
+        totals, both = _apart(row for row, holds in zip(self.inconsistent, exact, strict=True) if holds)
+        if not any(exact):
+            return self
+        loose = tuple(row for row, holds in zip(self.inconsistent, exact, strict=True) if not holds)
+        relations = self.relations.with_rows(totals, "codes within others")
+        return replace(self, relations=relations, inconsistent=loose, sums=(*self.sums, *both))
+
 
 def join(sheets: Sequence[InputTable], folder: Path) -> LinkedTable:
     """Combine several tables into one.
@@ -83,7 +100,7 @@ def join(sheets: Sequence[InputTable], folder: Path) -> LinkedTable:
         DataError: A table has duplicate cells, or parents are missing.
     """
     places: dict[Identity, int] = {}
-    sections, rows, names, heights = [], list[tuple[list[int], list[float]]](), list[str](), list[float]()
+    sections, rows, names, heights = [], list[Row](), list[str](), list[float]()
     spaces = [dimensions_of(sheet.dimensions, sheet.columns, folder) for sheet in sheets]
     known = dict.fromkeys(chain for sheet in sheets for chain in sheet.chains)
     axes = axes_of([trees for trees, _ in spaces], tuple(known), [keys for _, keys in spaces])
@@ -93,46 +110,25 @@ def join(sheets: Sequence[InputTable], folder: Path) -> LinkedTable:
         except DataError as error:
             raise in_table(error, sheet.name) from None
         cells = np.array([places.setdefault(_identity(trees, own, key), len(places)) for key in keys], np.int64)
-        new = _first_rows(cells, len(names))
+        # A table may have a cell twice, by codes of two columns.
+        numbers, first = np.unique(cells, return_index=True)
+        new = first[numbers >= len(names)]
         names += [describe(trees, keys[row]) for row in new]
         heights += heights_of(trees, keys)[new].tolist()
-        rows += [
-            (cells[relations.row(place)[0]].tolist(), relations.row(place)[1].tolist())
-            for place in range(len(relations))
-        ]
+        rows += rows_of(relations, cells)
         sections.append(TableView(sheet.name, sheet.columns, trees, tuple(keys), cells, own))
-    rows += ties_between(sections) + _doubles(sections, places)
-    every = _unique(rows)
+    every = unique_rows([*rows, *ties_between(sections), *_doubles(sections, places)])
     unique, sums = _apart(every.values())
-    loose = tuple(row for key, row in _unique(inconsistent_links(sections)).items() if key not in every)
-    named = [names[cells[0]] for cells, _ in unique]
+    loose = unique_rows(inconsistent_links(sections))
     return LinkedTable(
         tuple(sections),
         _columns(sections, len(places)),
-        make_constraints(unique, named),
+        make_constraints(unique, [names[cells[0]] for cells, _ in unique]),
         tuple(names),
         np.array(heights),
-        loose,
+        tuple(row for key, row in loose.items() if key not in every),
         tuple(sums),
     )
-
-
-def _first_rows(cells: Places, known: int) -> Places:
-    """Return the first row of each new cell; a table may have a cell twice, by codes of two columns."""
-    numbers, rows = np.unique(cells, return_index=True)
-    return rows[numbers >= known]
-
-
-def settled(joint: LinkedTable, values: Numbers, step: float) -> LinkedTable:
-    """Turn inconsistent constraints that hold for the given values into ordinary ones."""
-    sums = [abs(float(np.array(coefs) @ values[cells])) for cells, coefs in joint.inconsistent]
-    holding = [row for row, off in zip(joint.inconsistent, sums, strict=True) if off < step / 2]
-    if not holding:
-        return joint
-    loose = tuple(row for row, off in zip(joint.inconsistent, sums, strict=True) if off >= step / 2)
-    totals, both = _apart(holding)
-    relations = joint.relations.with_rows(totals, "codes within others")
-    return replace(joint, relations=relations, inconsistent=loose, sums=(*joint.sums, *both))
 
 
 def _apart(rows: Iterable[Row]) -> tuple[list[Row], list[Row]]:
@@ -141,23 +137,6 @@ def _apart(rows: Iterable[Row]) -> tuple[list[Row], list[Row]]:
     for row in rows:
         (plain if sum(coef < 0 for coef in row[1]) < 2 else sums).append(row)
     return plain, sums
-
-
-def _unique(rows: Iterable[Row]) -> dict[frozenset[tuple[int, float]], Row]:
-    """Return the distinct constraints."""
-    gathered = (row for row in map(_gathered, rows) if row[0])
-    return {frozenset(zip(cells, coefs, strict=True)): (cells, coefs) for cells, coefs in gathered}
-
-
-def _gathered(row: Row) -> Row:
-    """Add up the coefficients of each cell in a constraint; cells that occur on both sides cancel."""
-    if len(set(row[0])) == len(row[0]):
-        return row
-    coefs: dict[int, float] = {}
-    for cell, coef in zip(*row, strict=True):
-        coefs[cell] = coefs.get(cell, 0.0) + coef
-    kept = {cell: coef for cell, coef in coefs.items() if coef}
-    return list(kept), list(kept.values())
 
 
 def _doubles(sections: Sequence[TableView], places: Mapping[Identity, int]) -> list[Row]:
@@ -247,8 +226,24 @@ def in_table(error: DataError, name: str) -> DataError:
     return error.with_text(Message("error.part.in_table", name=name, message=error.message))
 
 
-# Name of constraints between sums of two tables.
-SUMS = "sums that two tables have in common"
+def with_inconsistent_records(part: TablePart, rows: Sequence[Row]) -> TablePart:
+    """Add constraints that inconsistent records violate, each with a further cell for its residual if it is not 0.
+
+    Readers take a Kreis for the sum of its Gemeinden, and are right if there are no such records. If there are, their
+    number is unknown to readers: an attacker may know where they are, and that they are at most twice as many.
+    """
+    if not rows:
+        return part
+    size, step, values = len(part.table), part.knowledge.precision, part.table.values
+    made, off = list[Row](), list[float]()
+    for cells, coefs in rows:
+        amount = float(np.round(np.array(coefs) @ values[cells] / step)) * step
+        more = ([size + len(off)], [-1.0 if amount > 0 else 1.0]) if amount else ([], [])
+        made.append(([*cells, *more[0]], [*coefs, *more[1]]))
+        off += [abs(amount)] * len(more[0])
+    amounts = np.array(off)
+    open_ = Bounds(np.zeros(len(off)), 2 * amounts)
+    return _with_cells(part, part.table.constraints.with_rows(made, ODD), amounts, (open_, open_), ODD)
 
 
 def with_cross(
@@ -257,7 +252,7 @@ def with_cross(
     empty: BoolArray | None = None,
     valued: bool = True,
     deadline: Deadline | None = None,
-    presences: Sequence[ZeroPattern] = (),
+    presences: Sequence[CodedTable] = (),
 ) -> TablePart:
     """Add implicit cells to the combined tables if their variables form a cycle.
 
@@ -276,20 +271,18 @@ def with_cross(
     linked = frozenset(axis.variable.lower() for own in joint.sections for axis in own.axes if axis.variable)
     if not is_cyclic(joint) and not presences and not linked:
         return part
-    sections = [TableCells(coded_table(own), own.cells) for own in map(uncrossed, joint.sections)]
     if empty is None:
         empty = (part.table.values == 0) & (part.table.status == CellStatus.PUBLISH)
     # Among values of both signs, a sum of 0 may have records.
     nothing = empty & ~(part.table.bounds.low < 0).any()
-    sections += [own.cells for own in presences]
-    cross = cross_of(coverage_of([own.table for own in sections]), sections, nothing, linked)
+    cross = cross_of(coverage_of([*(own.coded() for own in joint.sections), *presences]), nothing, linked)
     if cross.broken:
         raise UnattainableError("joint-size.the_cross_of_whose_empty", names=cross.broken[0])
     part = replace(part, not_audited=cross.left_out)
     if not cross.size:
         return part
     try:
-        return with_own_contributions(_with_implicit(part, cross, valued, deadline or Deadline()))
+        return with_own_contributions(_with_implicit(part, cross.rows, cross.size, valued, deadline or Deadline()))
     except UnattainableError:
         # The time is over: without implicit cells, tables are audited pairwise.
         if not cross.dispensable:
@@ -297,59 +290,58 @@ def with_cross(
         return replace(part, not_audited=cross.dispensable)
 
 
-def presence_in(section: TableView, filled: BoolArray) -> ZeroPattern:
+def presence_in(section: TableView, filled: BoolArray) -> CodedTable:
     """Return which cells of a table of other values have records."""
-    own = uncrossed(replace(section, cells=np.arange(len(section.keys))))
-    return ZeroPattern(coded_table(own), filled[own.cells])
+    own = replace(section, cells=np.arange(len(section.keys))).coded()
+    return replace(own, cells=np.zeros(0, np.int64), presence=filled[own.cells])
 
 
 def is_cyclic(joint: LinkedTable) -> bool:
     """Return whether variables of the tables form a cycle."""
-    return bool(variable_cycles(_variables(own) for own in joint.sections))
+    return bool(variable_cycles(frozenset(own.uncrossed().variables) for own in joint.sections))
 
 
-def _variables(section: TableView) -> frozenset[str]:
-    return frozenset(variable_of(axis.tree) for axis in uncrossed(section).axes)
+def _with_implicit(part: TablePart, rows: Sequence[Row], more: int, valued: bool, deadline: Deadline) -> TablePart:
+    """Append implicit cells to the part."""
+    relations, values = part.table.constraints.with_rows(rows, UNSHOWN), np.zeros(more)
+    unshown = np.arange(len(part.table) + more) >= len(part.table)
+    if valued:
+        known = np.append(part.table.values, values)
+        step, rounding = part.knowledge.precision, part.knowledge.rounding
+        values = possible_values(known, ~unshown, relations, step, rounding, deadline.left)[unshown]
+    low = [np.full(more, -np.inf if (own.low < 0).any() else 0.0) for own in (part.table.bounds, part.public)]
+    bounds = (Bounds(low[0], np.full(more, np.inf)), Bounds(low[1], np.full(more, np.inf)))
+    return replace(_with_cells(part, relations, values, bounds, UNSHOWN), hidden=unshown)
 
 
-def _with_implicit(part: TablePart, cross: ImplicitCells, valued: bool, deadline: Deadline) -> TablePart:
-    """Append implicit cells to the part: always suppressed, without cost and without protection level."""
-    size, more = len(part.table), cross.size
-    unshown = np.arange(size + more) >= size
-    relations = part.table.constraints.with_rows(cross.rows, UNSHOWN)
-    values = _values(part, relations, unshown, deadline) if valued else None
-    before = np.zeros(size, bool) if part.suppressed_before is None else part.suppressed_before
+def _with_cells(
+    part: TablePart, relations: LinearConstraints, values: Numbers, bounds: tuple[Bounds, Bounds], name: str
+) -> TablePart:
+    """Append cells to the part: always suppressed, without cost and without protection level.
+
+    Args:
+        bounds: What attackers know of them, and what everybody knows.
+    """
+    table, none = part.table, np.zeros(len(values))
+    levels = table.protection_levels
+    own = Table(
+        values=np.append(table.values, values),
+        status=np.append(table.status, np.zeros(len(values), np.int8)),
+        costs=np.append(table.costs, none),
+        bounds=_joined(table.bounds, bounds[0]),
+        protection_levels=ProtectionLevels(np.append(levels.lower, none), np.append(levels.upper, none)),
+        constraints=relations,
+        names=(*table.names, *([name] * len(values))),
+    )
+    before = np.zeros(len(table), bool) if part.suppressed_before is None else part.suppressed_before
     return replace(
         part,
-        rows=np.arange(size + more),
-        table=_table(part, relations, more, values),
-        public=_bounds(part.public, more),
-        suppressed_before=np.append(before, np.ones(more, bool)),
-        hidden=unshown,
+        rows=np.arange(len(own)),
+        table=own,
+        public=_joined(part.public, bounds[1]),
+        suppressed_before=np.append(before, np.ones(len(values), bool)),
     )
 
 
-def _values(part: TablePart, relations: LinearConstraints, unshown: BoolArray, deadline: Deadline) -> Numbers:
-    values = np.append(part.table.values, np.zeros(int(unshown.sum())))
-    step, rounding = part.knowledge.precision, part.knowledge.rounding
-    return possible_values(values, ~unshown, relations, step, rounding, deadline.left)
-
-
-def _table(part: TablePart, relations: LinearConstraints, more: int, values: Numbers | None) -> Table:
-    table, none = part.table, np.zeros(more)
-    return Table(
-        values=np.append(table.values, none) if values is None else values,
-        status=np.append(table.status, np.zeros(more, np.int8)),
-        costs=np.append(table.costs, none),
-        bounds=_bounds(table.bounds, more),
-        protection_levels=ProtectionLevels(
-            np.append(table.protection_levels.lower, none), np.append(table.protection_levels.upper, none)
-        ),
-        constraints=relations,
-        names=(*table.names, *([UNSHOWN] * more)),
-    )
-
-
-def _bounds(bounds: Bounds, more: int) -> Bounds:
-    low = -np.inf if (bounds.low < 0).any() else 0.0
-    return Bounds(np.append(bounds.low, np.full(more, low)), np.append(bounds.high, np.full(more, np.inf)))
+def _joined(one: Bounds, two: Bounds) -> Bounds:
+    return Bounds(np.append(one.low, two.low), np.append(one.high, two.high))

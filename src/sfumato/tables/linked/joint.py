@@ -1,6 +1,8 @@
-"""Combine several tables into one: shared cells are identified, and the relations of all tables hold together."""
+"""Combine several office tables into one: shared cells are identified, and all constraints hold together."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -8,18 +10,28 @@ from sfumato.dataclass import dataclass
 from sfumato.tables.argus.argus_table import ArgusTable, Holders, floor_of
 from sfumato.tables.argus.statuses import ArgusStatus, choices_of, secondary_of, unsafe_of
 from sfumato.tables.cells.constraints import describe, precision_of
-from sfumato.tables.cells.system import BoolArray, CellStatus, LinearConstraints, Numbers, Places, make_constraints
-from sfumato.tables.linked.cells import CellPrecision, SharedCells, ZeroPattern, add_loose, shared_cells, tied_rows
+from sfumato.tables.cells.system import (
+    BoolArray,
+    Bounds,
+    CellStatus,
+    LinearConstraints,
+    Numbers,
+    Places,
+    make_constraints,
+)
+from sfumato.tables.linked.cells import SharedCells, TiedRows, shared_cells, tied_rows
 from sfumato.tables.linked.codes import Cover
-from sfumato.tables.linked.cross import ImplicitCells, TableCells, cross_of
-from sfumato.tables.linked.from_office import VariableTable, cover_codes, linked_views
-from sfumato.tables.linked.ties import UNSHOWN, Row, Ties, inconsistent_links, possible_values
-from sfumato.tables.linked.view import Coverage, Identity, coverage_of, variable_of
+from sfumato.tables.linked.cross import ImplicitCells, cross_of
+from sfumato.tables.linked.from_office import OfficeView, ZeroPattern, cover_codes, linked_views
+from sfumato.tables.linked.ties import PART, UNSHOWN, Blocks, Ties, inconsistent_links, possible_values
+from sfumato.tables.linked.view import CodedTable, Coverage, Identity, coverage_of, rows_of, unique_rows
 
 # Frequency of cells with an unknown number of respondents: no one is a singleton in them.
 MANY = 1e6
 # Columns that are taken over for sensitive cells that no table shows.
 COLUMNS = ("statuses", "lower", "upper", "frequency", "holdings")
+# A counted table, and the position of a cell in it.
+Counted = tuple[ArgusTable, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,52 +76,69 @@ def joined(tables: Sequence[ArgusTable], tolerance: float = 0.0, presences: Sequ
         UnattainableError: Codes or values of the tables differ in too many ways.
     """
     views = linked_views([*tables, *(one.table for one in presences)])
-    coverage = coverage_of([view.table for view in views])
-    own, others = views[: len(tables)], views[len(tables) :]
-    identities = [view.identities(number, coverage) for number, view in enumerate(own)]
+    coverage = coverage_of([view.coded for view in views])
+    own, coded = views[: len(tables)], coverage.tables[: len(tables)]
+    identities = [view.identities(coded[number], number, coverage) for number, view in enumerate(own)]
     shared = shared_cells(tables, identities, tolerance)
-    size = len(shared.numbers)
-    ties = Ties(coverage, [view.table for view in own], shared.numbers)
-    ties.tie(range(len(tables)))
-    tied = tied_rows(shared, ties.rows)
-    sections = [
-        view.section(number, cells) for number, (view, cells) in enumerate(zip(own, shared.places, strict=True))
-    ]
-    add_loose(tied, shared, inconsistent_links([one for one in sections if one is not None]))
-    off = np.arange(len(tied.off)) + len(shared.numbers)
-    present = [one.by(view) for one, view in zip(presences, others, strict=True)]
-    cross = shared_cross(coverage, shared, own, len(shared.numbers) + len(off), present)
-    cells = np.arange(len(shared.numbers) + len(off) + cross.size)
-    shown, crossed = cells < size, cells >= len(cells) - cross.size
-    columns = _Columns(tables, shared.places, len(shown), shared.grains if shared.mixed else None)
-    relations = _relations(tables, shared.places, [*tied.rows, *cross.rows])
-    odd = _odd_places(own, shared.numbers)
-    values, counted = columns.values(), sorted(ties.judged)
-    values[counted] = [table.values[cell] for table, cell in map(ties.judged.__getitem__, counted)]
-    values[off] = tied.off
-    known = shown | np.isin(cells, [*counted, *off.tolist()])
-    values = possible_values(values, known, relations, precision_of(values[shown]), tolerance)
-    judged = {place: cell for place, cell in ties.judged.items() if place not in odd}
-    whole = _judged(columns.table(values, shown, relations), judged)
-    names = _names(tables, shared.origins, _parts(own, coverage.everything, shared.numbers, size), len(cells))
-    whole = _within(whole, off, tied.ranges).with_columns(cell_names=names)
-    return JointTable(whole, tuple(shared.places), shown, shared.differing, crossed, cross.broken, cross.left_out)
+    size, counted = len(shared.numbers), dict[int, Counted]()
+    ties = Ties(coverage, shared.numbers, judge=partial(_judge, coverage, shared.numbers, size, counted))
+    ties.tie(coded)
+    sections = (view.section(number, shared.places[number]) for number, view in enumerate(own))
+    tied = tied_rows(shared, ties.rows, inconsistent_links([one for one in sections if one is not None]))
+    cross = _cross(coverage, shared, own, [one.filled for one in presences], len(shared.numbers) + len(tied.off))
+    columns = _Columns(tables, shared, tied, cross, counted)
+    odd = {name: cover for view in own for name, cover in view.inconsistent.items()}
+    # Data users do not know that cells made of inconsistent records only exist.
+    odd_places = {
+        place
+        for identity, place in shared.numbers.items()
+        if any(name in odd and cover <= odd[name] for name, cover in identity)
+    }
+    judged = {place: cell for place, cell in counted.items() if place not in odd_places}
+    names = _names(shared, _parts(own, coverage.everything, shared.numbers, size), columns.size)
+    whole = _judged(columns.table(), judged).with_columns(cell_names=names)
+    places, crossed = tuple(shared.places), columns.cells >= columns.size - cross.size
+    return JointTable(whole, places, columns.shown, shared.differing, crossed, cross.broken, cross.left_out)
 
 
-def _names(
-    tables: Sequence[ArgusTable], origins: Sequence[tuple[int, int]], parts: Mapping[int, str], size: int
-) -> tuple[str, ...]:
+def _judge(
+    coverage: Coverage,
+    places: Mapping[Identity, int],
+    shown: int,
+    counted: dict[int, Counted],
+    blocks: Blocks,
+    tables: Iterable[CodedTable],
+) -> None:
+    """Count from the records what cells hold that no table shows, and evaluate the rules for them."""
+    for finer in (table.finer for table in tables):
+        if finer is None or all(place < shown for place in places.values()):
+            continue
+        own = finer(blocks)
+        unsafe, roots = unsafe_of(own.statuses), {tree.name.lower(): tree.root for tree in own.trees}
+        for cell, key in enumerate(own.keys):
+            covers = (
+                (name, coverage.everything[name])
+                if code == roots[name] or not code[0].startswith(PART)
+                else (name, blocks[name][int(code[0].removeprefix(PART))])
+                for name, code in zip(roots, key, strict=True)
+            )
+            place = places.get(coverage.of(covers), -1)
+            if place >= shown and (place not in counted or unsafe[cell]):
+                counted[place] = own, cell
+
+
+def _names(shared: SharedCells, parts: Mapping[int, str], size: int) -> tuple[str, ...]:
     """Name each cell as in the first table that has it; cells that no table has are named by their parts."""
-    names = [describe(tables[number].trees, tables[number].keys[cell]) for number, cell in origins]
+    names = [describe(shared.tables[number].trees, shared.tables[number].keys[cell]) for number, cell in shared.origins]
     return (*names, *(f"{UNSHOWN}{parts.get(cell, '')}" for cell in range(len(names), size)))
 
 
 def _parts(
-    views: Sequence[VariableTable], everything: Mapping[str, Cover], numbers: Mapping[Identity, int], shown: int
+    views: Sequence[OfficeView], everything: Mapping[str, Cover], numbers: Mapping[Identity, int], shown: int
 ) -> dict[int, str]:
     """Return the codes of the cells that no table shows."""
-    called = {variable_of(tree): tree.name for view in views for tree in view.whole.trees}
-    linked = {axis.variable.lower(): axis.columns for view in views for axis in view.axes if axis.variable}
+    called = {tree.name.lower(): tree.name for view in views for tree in view.whole.trees}
+    linked = {name: columns for view in views for name, columns in view.linked.items()}
     parts = {}
     for identity, place in numbers.items():
         if place >= shown:
@@ -119,26 +148,7 @@ def _parts(
     return parts
 
 
-def _odd_places(views: Sequence[VariableTable], numbers: Mapping[Identity, int]) -> set[int]:
-    """Return the cells made of inconsistent records only; data users do not know that these records exist."""
-    odd = {axis.variable.lower(): axis.inconsistent for view in views for axis in view.axes if axis.inconsistent}
-    return {
-        place
-        for identity, place in (numbers.items() if odd else ())
-        if any(name in odd and cover <= odd[name] for name, cover in identity)
-    }
-
-
-def _within(whole: ArgusTable, off: Places, ranges: Sequence[tuple[float, float]]) -> ArgusTable:
-    """Limit the deviation of inexact constraints to what rounding or a few inconsistent records explain."""
-    if whole.low is None or whole.high is None:
-        return whole
-    low, high = whole.low.copy(), whole.high.copy()
-    low[off], high[off] = np.array(ranges).reshape(-1, 2).T
-    return whole.with_columns(low=low, high=high)
-
-
-def _judged(whole: ArgusTable, judged: Mapping[int, tuple[ArgusTable, int]]) -> ArgusTable:
+def _judged(whole: ArgusTable, judged: Mapping[int, Counted]) -> ArgusTable:
     """Take over status and levels of sensitive cells that no table shows, so that they are protected too."""
     columns = {name: column.copy() for name in COLUMNS if (column := getattr(whole, name)) is not None}
     largest, holders = tuple(column.copy() for column in whole.largest), list(whole.holders)
@@ -155,41 +165,40 @@ def _judged(whole: ArgusTable, judged: Mapping[int, tuple[ArgusTable, int]]) -> 
     return whole.with_columns(**columns, largest=largest, holders=tuple(holders))
 
 
-def _relations(tables: Sequence[ArgusTable], places: Sequence[Places], more: Sequence[Row]) -> LinearConstraints:
-    """Return the constraints of all tables, without duplicates, and those between tables."""
-    rows: list[Row] = []
-    for table, own in zip(tables, places, strict=True):
-        relations = table.relations()
-        for place in range(len(relations)):
-            cells, coefs = relations.row(place)
-            rows.append((own[cells].tolist(), coefs.tolist()))
-    unique: dict[frozenset[tuple[int, float]], Row] = {}
-    for row in map(_summed, [*rows, *more]):
-        if row[0]:
-            unique.setdefault(frozenset(zip(*row, strict=True)), row)
-    return make_constraints(unique.values(), [f"relation {place}" for place in range(len(unique))])
-
-
-def _summed(row: Row) -> Row:
-    """Add up the coefficients of each cell in a constraint; a total of a single part is that part."""
-    sums: dict[int, float] = {}
-    for cell, coef in zip(*row, strict=True):
-        sums[cell] = sums.get(cell, 0.0) + coef
-    kept = {cell: coef for cell, coef in sums.items() if coef}
-    return list(kept), list(kept.values())
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Columns:
-    """The columns of several tables, merged; with the precision of each table if these differ."""
+    """The columns of several tables, merged."""
 
     tables: Sequence[ArgusTable]
-    places: Sequence[Places]
-    size: int
-    grains: Sequence[CellPrecision] | None = None
+    shared: SharedCells
+    tied: TiedRows
+    cross: ImplicitCells
+    counted: Mapping[int, Counted]
 
-    def table(self, values: Numbers, shown: BoolArray, relations: LinearConstraints) -> ArgusTable:
+    @property
+    def size(self) -> int:
+        """Number of cells: shared ones, residuals of inexact constraints, implicit ones."""
+        return len(self.shared.numbers) + len(self.tied.off) + self.cross.size
+
+    @property
+    def cells(self) -> Places:
+        return np.arange(self.size)
+
+    @property
+    def shown(self) -> BoolArray:
+        """Which cells some table shows."""
+        return np.asarray(self.cells < len(self.shared.origins))
+
+    @property
+    def off(self) -> Places:
+        """The residuals of inexact constraints."""
+        return np.arange(len(self.tied.off)) + len(self.shared.numbers)
+
+    def table(self) -> ArgusTable:
         """Build the combined table."""
+        relations = self._relations()
+        values, shown = self._values(relations), self.shown
+        bounds = self._bounds(-np.inf if (values[shown] < 0).any() else 0.0)
         frequency = self._most("frequency") if self._all_have("frequency") else None
         return ArgusTable(
             self.tables[0].value,
@@ -200,8 +209,8 @@ class _Columns:
             lower=self._levels("lower"),
             upper=self._levels("upper"),
             costs=np.where(shown, self._costs(), 0.0),
-            low=self._lows(-np.inf if (values[shown] < 0).any() else 0.0),
-            high=self._highs(),
+            low=bounds.low,
+            high=bounds.high,
             frequency=None if frequency is None else np.where(shown, frequency, MANY),
             holdings=np.where(shown, self._most("holdings"), MANY) if self._all_have("holdings") else None,
             holders=self._holders(),
@@ -209,48 +218,59 @@ class _Columns:
             given=relations,
         )
 
-    def values(self) -> Numbers:
-        """Return the cell values."""
-        values = np.zeros(self.size)
-        for table, own in zip(self.tables, self.places, strict=True):
+    def _relations(self) -> LinearConstraints:
+        """Return the constraints of all tables, without duplicates, and those between tables."""
+        own = zip(self.tables, self.shared.places, strict=True)
+        inside = (row for table, cells in own for row in rows_of(table.relations(), cells))
+        rows = unique_rows([*inside, *self.tied.rows, *self.cross.rows])
+        return make_constraints(rows.values(), [f"relation {place}" for place in range(len(rows))])
+
+    def _values(self, relations: LinearConstraints) -> Numbers:
+        """Return the cell values, with feasible ones for implicit cells that are not counted."""
+        values, counted = np.zeros(self.size), sorted(self.counted)
+        for table, own in zip(self.tables, self.shared.places, strict=True):
             values[own] = table.values
-        return values
+        values[counted] = [table.values[cell] for table, cell in map(self.counted.__getitem__, counted)]
+        values[self.off] = self.tied.off
+        known = self.shown | np.isin(self.cells, [*counted, *self.off.tolist()])
+        return possible_values(values, known, relations, precision_of(values[self.shown]), self.shared.tolerance)
 
     def _all_have(self, name: str) -> bool:
         return all(getattr(table, name) is not None for table in self.tables)
 
-    def _gathered(self, columns: Sequence[Numbers], start: float, choose: np.ufunc) -> Numbers:
+    def _gathered(self, columns: Iterable[Numbers], start: float, choose: np.ufunc) -> Numbers:
         gathered = np.full(self.size, start)
-        for column, own in zip(columns, self.places, strict=True):
+        for column, own in zip(columns, self.shared.places, strict=True):
             # A cell may occur twice in a table: as a total and as its single part.
             choose.at(gathered, own, column)
         return gathered
 
     def _most(self, name: str) -> Numbers:
-        columns = [getattr(table, name) for table in self.tables]
-        filled = [
-            np.zeros(len(own)) if column is None else column for column, own in zip(columns, self.places, strict=True)
-        ]
-        return self._gathered(filled, 0.0, np.maximum)
+        own = [getattr(table, name) for table in self.tables]
+        return self._gathered(
+            [np.zeros(len(table)) if one is None else one for table, one in zip(self.tables, own, strict=True)],
+            0.0,
+            np.maximum,
+        )
 
     def _levels(self, name: str) -> Numbers:
         """Return the protection levels; in a table with fewer decimals at least its precision, or the value is
         disclosed.
         """
-        levels = self._most(name)
-        for table, own, grain in zip(self.tables, self.places, self.grains or (), strict=False):
+        levels, shared = self._most(name), self.shared
+        for table, own, grain in zip(self.tables, shared.places, shared.grains if shared.mixed else (), strict=False):
             np.maximum.at(levels, own, np.where(unsafe_of(table.statuses), grain.precision, 0.0))
         return levels
 
-    def _lows(self, start: float) -> Numbers:
-        """Return the a priori lower bounds, the strictest of all tables."""
+    def _bounds(self, lowest: float) -> Bounds:
+        """Return the a priori bounds, the strictest of all tables."""
         lows = [floor_of(table) if table.low is None else table.low for table in self.tables]
-        return self._gathered(lows, start, np.maximum)
-
-    def _highs(self) -> Numbers:
-        """Return the a priori upper bounds, the strictest of all tables."""
         highs = [np.full(len(table), np.inf) if table.high is None else table.high for table in self.tables]
-        return self._gathered(highs, np.inf, np.minimum)
+        bounds = Bounds(self._gathered(lows, lowest, np.maximum), self._gathered(highs, np.inf, np.minimum))
+        if self.tied.ranges:
+            # What rounding or a few inconsistent records explain limits the residual of an inexact constraint.
+            bounds.low[self.off], bounds.high[self.off] = np.array(self.tied.ranges).T
+        return bounds
 
     def _costs(self) -> Numbers:
         costs = [np.abs(table.values) if table.costs is None else table.costs for table in self.tables]
@@ -266,7 +286,7 @@ class _Columns:
         if not all(table.holders for table in self.tables):
             return ()
         holders: list[Holders] = [()] * self.size
-        for table, own in zip(self.tables, self.places, strict=True):
+        for table, own in zip(self.tables, self.shared.places, strict=True):
             for place, names in zip(own.tolist(), table.holders, strict=True):
                 holders[place] = names
         return tuple(holders)
@@ -275,7 +295,7 @@ class _Columns:
         """Return the strongest status of each cell in any table: sensitive, suppressed, always published, then the
         rest.
         """
-        own = np.concatenate(list(self.places))
+        own = np.concatenate(self.shared.places)
         statuses = np.concatenate([table.statuses for table in self.tables])
         fixed = choices_of(statuses) == CellStatus.PUBLISH
         strength = np.select([unsafe_of(statuses), secondary_of(statuses), fixed], [3, 2, 1], 0)
@@ -286,60 +306,49 @@ class _Columns:
         return strongest
 
 
-def shared_cross(
-    coverage: Coverage,
-    shared: SharedCells,
-    views: Sequence[VariableTable],
-    size: int,
-    presences: Sequence[ZeroPattern] = (),
+def _cross(
+    coverage: Coverage, shared: SharedCells, views: Sequence[OfficeView], presences: Sequence[BoolArray], size: int
 ) -> ImplicitCells:
     """Build the implicit cells, numbered after the other cells; those below differing cells are left out.
 
     Args:
-        coverage: What codes of the tables cover, followed by those of the tables of other values.
-        views: The tables in linked variables.
+        coverage: The tables, followed by those of other values.
+        presences: Which cells of each table of other values may have records.
         size: Number of other cells.
-        presences: Tables of other values of the same records.
 
     Raises:
         UnattainableError: There would be too many cells.
     """
     differing = np.unique([place for first, own in shared.others.items() for place in (first, *own.values())])
-    tables = [
-        TableCells(view.table, own[view.cells], _below(view.whole.relations(), np.isin(own, differing))[view.cells])
-        for view, own in zip(views, shared.places, strict=True)
-    ]
-    empty, linked = _empty(shared, size), frozenset().union(*(view.linked for view in views))
-    # If values of both signs occur, an empty cell still has no records.
-    return cross_of(coverage, [*tables, *(one.cells for one in presences)], empty, linked)
-
-
-def _empty(shared: SharedCells, size: int) -> BoolArray:
-    """Return the publicly empty cells; none if values of both signs occur, because a sum of 0 may then have records."""
+    tables = []
+    for table, view, own in zip(coverage.tables, views, shared.places, strict=False):
+        below = _below(view.whole.relations(), np.isin(own, differing))
+        tables.append(replace(table, cells=own[table.cells], differing=below[table.cells]))
+    for table, filled in zip(coverage.tables[len(views) :], presences, strict=True):
+        tables.append(replace(table, presence=filled[table.cells]))
     empty = np.zeros(size, bool)
-    if any((table.values < 0).any() for table in shared.tables):
-        return empty
-    for table, own in zip(shared.tables, shared.places, strict=True):
-        empty[own[(table.values == 0) & (choices_of(table.statuses) == CellStatus.PUBLISH)]] = True
-    return empty
+    # If values of both signs occur, a sum of 0 may have records, so that no cell is publicly empty.
+    if not any((table.values < 0).any() for table in shared.tables):
+        for whole, own in zip(shared.tables, shared.places, strict=True):
+            empty[own[(whole.values == 0) & (choices_of(whole.statuses) == CellStatus.PUBLISH)]] = True
+    linked = frozenset(name for view in views for name in view.linked)
+    return cross_of(replace(coverage, tables=tuple(tables)), empty, linked)
 
 
 def _below(relations: LinearConstraints, differing: BoolArray) -> BoolArray:
     """Return the finest differing cells and all parts of these."""
-    parts: dict[int, list[int]] = {}
-    for relation in range(len(relations)):
-        cells, coefs = relations.row(relation)
-        for total in cells[coefs < 0].tolist() if differing.any() else ():
-            parts.setdefault(total, []).extend(cells[coefs > 0].tolist())
-    waiting = [cell for cell in np.flatnonzero(differing).tolist() if not differing[_places(parts.get(cell))].any()]
     below = np.zeros(len(differing), bool)
+    if not differing.any():
+        return below
+    parts: dict[int, list[int]] = {}
+    for cells, coefs in rows_of(relations):
+        for total, coef in zip(cells, coefs, strict=True):
+            if coef < 0:
+                parts.setdefault(total, []).extend(part for part, one in zip(cells, coefs, strict=True) if one > 0)
+    waiting = [cell for cell in np.flatnonzero(differing).tolist() if not differing[parts.get(cell, [])].any()]
     while waiting:
         cell = waiting.pop()
         if not below[cell]:
             below[cell] = True
             waiting += parts.get(cell, ())
     return below
-
-
-def _places(cells: list[int] | None) -> Places:
-    return np.array(cells or [], np.int64)

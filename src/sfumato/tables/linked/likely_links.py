@@ -13,8 +13,10 @@ from sfumato.tables.integer_programs import solve
 from sfumato.tables.linked.codes import BETWEEN, columns_of, path_of
 from sfumato.tables.linked.from_plan import LinkedTable
 from sfumato.tables.linked.records import Chain
-from sfumato.tables.linked.view import Shared, TableView
+from sfumato.tables.linked.view import TableView
 
+# The codes of a cell in the dimensions that two tables share.
+Shared = frozenset[object]
 # Bits by which the numbers must carry more information than chance would.
 MARGIN = 8.0
 # Limits of the integer program (variables, seconds), and number of start positions kept in a run search.
@@ -247,6 +249,18 @@ class _Side:
         own = zip(self.section.trees, self.section.axes, strict=True)
         return frozenset(axis.names[code] for tree, axis in own for code in set(tree.parents.values()) - {tree.root})
 
+    def rows_by(self, shared: frozenset[str]) -> dict[tuple[Code, Shared], int]:
+        """Return the rows by the code of the dimension and of the shared variables, with totals in all others."""
+        own = self.section
+        kept = [place for place, name in enumerate(own.variables) if name in shared]
+        others = [place for place in range(len(own.trees)) if place not in kept and place != self.place]
+        roots = [tree.root for tree in own.trees]
+        return {
+            (key[self.place], frozenset(own.axes[one].names[key[one]] for one in kept if key[one] != roots[one])): row
+            for row, key in enumerate(own.keys)
+            if all(key[place] == roots[place] for place in others)
+        }
+
     def cells_of(self, rows: dict[tuple[Code, Shared], int], positions: Sequence[Shared]) -> CodeCells:
         """Return the cells of each code; missing cells are 0."""
         codes, tree = self.section.finest(self.place), self.section.trees[self.place]
@@ -261,7 +275,7 @@ def _rows(one: _Side, two: _Side, step: float) -> frozenset[Code]:
     if not masked or not len(two.section.finest(two.place)) <= len(one.section.finest(one.place)):
         return frozenset()
     shared = frozenset(one.section.variables) & frozenset(two.section.variables)
-    first, second = one.section.rows_by(one.place, shared), two.section.rows_by(two.place, shared)
+    first, second = one.rows_by(shared), two.rows_by(shared)
     positions = sorted({own for _, own in first} & {own for _, own in second}, key=repr)
     if not positions:
         return frozenset()

@@ -10,7 +10,7 @@ from sfumato.tables.build import lines_of, resolved
 from sfumato.tables.cells.constraints import check, joint_coordinates
 from sfumato.tables.cells.system import CellStatus, Places, ProtectionLevels, make_constraints, make_table, no_bounds
 from sfumato.tables.cells.table_part import TablePart, in_part
-from sfumato.tables.linked.from_plan import InputTable, LinkedTable, join, merged, settled
+from sfumato.tables.linked.from_plan import InputTable, LinkedTable, join, merged
 from sfumato.tables.linked.view import TableView
 from sfumato.tables.plan.rules import check_marks
 from sfumato.tables.plan.table_plan import TablePlan
@@ -34,7 +34,7 @@ def joint_part(
     numbers = [section.columns.numbers(plan.table.value) for section in joint.sections]
     step = plan_precision(plan.table, np.concatenate(numbers))
     values = merged(joint, numbers, step, plan.table.tolerance)
-    joint = settled(joint, values, step)
+    joint = joint.settled(values, step)
     check(joint.relations, values, plan.table.tolerance, step)
     rows = np.arange(len(values))
     where = joint_coordinates([(own.trees, own.keys, own.cells) for own in joint.sections], len(rows))

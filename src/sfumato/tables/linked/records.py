@@ -1,15 +1,14 @@
 """Columns of records that determine another one, alone or together, except for a few erroneous records."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import field
 from itertools import combinations
 
 import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.tables.cells.dimensions import Code, CodeTree
-from sfumato.tables.cells.system import BoolArray, Bounds, Numbers, Places, ProtectionLevels, Table
-from sfumato.tables.cells.table_part import TablePart
+from sfumato.tables.cells.system import BoolArray, Numbers, Places
 
 Names = tuple[str, ...]
 
@@ -248,88 +247,24 @@ def _units(tree: CodeTree, there: Mapping[str, str]) -> dict[Code, frozenset[str
     return {code: frozenset(codes) for code, codes in units.items()}
 
 
-Row = tuple[list[int], list[float]]
-# Name of such a cell in messages.
-ODD = "records whose codes do not fit the others"
+def connected(sets: Iterable[frozenset[str]]) -> list[frozenset[str]]:
+    """Merge sets that share an element.
 
-
-def with_inconsistent_records(part: TablePart, rows: Sequence[Row]) -> TablePart:
-    """Add constraints that inconsistent records violate, each with a further cell for its residual if it is
-    not 0.
+    >>> [sorted(own) for own in connected([frozenset("ab"), frozenset("cd"), frozenset("be")])]
+    [['a', 'b', 'e'], ['c', 'd']]
     """
-    if not rows:
-        return part
-    size, step, values = len(part.table), part.knowledge.precision, part.table.values
-    made, off = list[Row](), list[float]()
-    for cells, coefs in rows:
-        amount = float(np.round(np.array(coefs) @ values[cells] / step)) * step
-        more = ([size + len(off)], [-1.0 if amount > 0 else 1.0]) if amount else ([], [])
-        made.append(([*cells, *more[0]], [*coefs, *more[1]]))
-        off += [abs(amount)] * len(more[0])
-    return _behind(part, made, np.array(off))
+    above: dict[str, str] = {}
 
+    def top(name: str) -> str:
+        while above.setdefault(name, name) != name:
+            above[name] = above[above[name]]
+            name = above[name]
+        return name
 
-def _behind(part: TablePart, rows: Sequence[Row], amounts: Numbers) -> TablePart:
-    table, more, none = part.table, len(amounts), np.zeros(len(amounts))
-    own = Table(
-        np.append(table.values, amounts),
-        np.append(table.status, np.zeros(more, np.int8)),
-        np.append(table.costs, none),
-        _open(table.bounds, amounts),
-        ProtectionLevels(
-            np.append(table.protection_levels.lower, none), np.append(table.protection_levels.upper, none)
-        ),
-        table.constraints.with_rows(rows, ODD),
-        (*table.names, *([ODD] * more)),
-    )
-    before = np.zeros(len(table), bool) if part.suppressed_before is None else part.suppressed_before
-    return replace(
-        part,
-        rows=np.arange(len(own)),
-        table=own,
-        public=_open(part.public, amounts),
-        suppressed_before=np.append(before, np.ones(more, bool)),
-    )
-
-
-def _open(bounds: Bounds, amounts: Numbers) -> Bounds:
-    return Bounds(np.append(bounds.low, np.zeros(len(amounts))), np.append(bounds.high, 2 * amounts))
-
-
-Variables = frozenset[str]
-
-
-def variable_cycles(tables: Iterable[Variables]) -> list[Variables]:
-    """Return the variables of cycles, one set per connected group of cycles. Variables in no cycle are removed
-    repeatedly until none is left (Graham 1979; Yu and Ozsoyoglu 1979).
-
-    >>> [sorted(own) for own in variable_cycles([frozenset("ab"), frozenset("bc"), frozenset("acd")])]
-    [['a', 'b', 'c']]
-    >>> variable_cycles([frozenset("ab"), frozenset("bc"), frozenset("ac"), frozenset("abc")])
-    []
-    """
-    left, before = _maximal(tables), list[Variables]()
-    while left != before:
-        before = left
-        left = _maximal(own & _shared(left) for own in left)
-    return connected(left)
-
-
-def _maximal(sets: Iterable[Variables]) -> list[Variables]:
-    """Return the distinct sets that are not contained in another."""
-    distinct = sorted({own for own in sets if own}, key=sorted)
-    return [own for own in distinct if not any(own < other for other in distinct)]
-
-
-def _shared(sets: Sequence[Variables]) -> Variables:
-    """Return the variables that are in more than one set."""
-    return frozenset(name for own in sets for name in own if sum(name in other for other in sets) > 1)
-
-
-def connected(sets: Iterable[Variables]) -> list[Variables]:
-    """Merge sets that share a variable."""
-    groups: list[Variables] = []
     for own in sets:
-        near = [group for group in groups if group & own]
-        groups = [group for group in groups if not group & own] + [own.union(*near)]
-    return sorted(groups, key=sorted)
+        for name in own:
+            above[top(name)] = top(next(iter(own)))
+    groups: dict[str, set[str]] = {}
+    for name in list(above):
+        groups.setdefault(top(name), set()).add(name)
+    return sorted(map(frozenset, groups.values()), key=sorted)

@@ -1,6 +1,10 @@
-"""Constraints between tables whose codes of one are sums of codes of another, with cells that no table shows."""
+"""Constraints between tables whose codes of one are sums of codes of another, with cells that no table shows.
 
-from collections.abc import Iterable, Mapping, Sequence
+If one table has a, b and another ab, then ab is the sum of a and b. If one has ab and c, another a and bc, then b is a
+cell that neither shows, and that a reader of both can compute.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from itertools import combinations, product
 from math import prod
@@ -10,32 +14,25 @@ import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.errors import UnattainableError
-from sfumato.tables.argus.argus_table import ArgusTable
-from sfumato.tables.argus.statuses import unsafe_of
-from sfumato.tables.cells.constraints import Key
-from sfumato.tables.cells.system import BoolArray, Bounds, LinearConstraints, Numbers, Places
+from sfumato.tables.cells.dimensions import Code
+from sfumato.tables.cells.system import BoolArray, Bounds, LinearConstraints, Numbers
 from sfumato.tables.linear_programs import LinearProgram
 from sfumato.tables.linked.codes import Cover
-from sfumato.tables.linked.view import (
-    Coverage,
-    Identity,
-    TableView,
-    coded_table,
-    coverage_of,
-    finest_codes,
-    uncrossed,
-    variable_of,
-)
+from sfumato.tables.linked.records import connected
+from sfumato.tables.linked.view import CodedTable, Coverage, Identity, Row, TableView, coverage_of
 
 # Limits of the number of implicit cells that are created, and of shown cells that are considered.
 MOST, MOST_SHOWN = 50_000, 1_000_000
-# Seconds to find values for them, and the share of these for integers; any feasible values suffice.
+# Seconds to find values for implicit cells, and the share of these for integers; any feasible values suffice.
 SECONDS, WHOLE = 20.0, 0.2
 # Name prefix of parts, followed by their position.
 PART = "part "
 # Name of an implicit cell in messages.
 UNSHOWN = "a cell that no table shows"
-Row = tuple[list[int], list[float]]
+# The parts into which variables are divided.
+Blocks = Mapping[str, Sequence[Cover]]
+# The block of a cell in each common variable, in the order of variable names.
+Position = tuple[int, ...]
 
 
 @dataclass
@@ -43,115 +40,204 @@ class Ties:
     """Constraints that link tables with different codes.
 
     Attributes:
-        coverage: What codes cover.
         places: The number of each cell; cells that no table shows are added.
-        judged: For cells that no table shows but records determine: a counted table, and the position in it.
         grows: Whether cells are added that no table shows; otherwise constraints with such cells are left out.
         nested: Variables that need no links, because the codes of one table are among those of the other.
+        judge: Called with the parts of variables by which tables were linked, and these tables.
     """
 
     coverage: Coverage
-    tables: Sequence[ArgusTable]
     places: dict[Identity, int]
     rows: list[Row] = field(default_factory=list)
-    judged: dict[int, tuple[ArgusTable, int]] = field(default_factory=dict)
     grows: bool = True
     nested: frozenset[str] = frozenset()
+    judge: Callable[[Blocks, Sequence[CodedTable]], None] | None = None
 
-    @property
-    def shown(self) -> int:
-        """Number of cells that tables show."""
-        return self._shown
-
-    def __post_init__(self) -> None:
-        self._shown = len(self.places)
-
-    def tie(self, numbers: Sequence[int]) -> None:
+    def tie(self, tables: Sequence[CodedTable]) -> None:
         """Link some of the tables, for every set of variables that two of them share.
 
         Raises:
             UnattainableError: There would be too many cells.
         """
-        names = {number: frozenset(map(variable_of, self.tables[number].trees)) for number in numbers}
-        for shared in sorted({names[one] & names[two] for one, two in combinations(numbers, 2)}, key=sorted):
-            own = [number for number in numbers if shared <= names[number] and self._is_whole(number, shared)]
+        for shared in sorted({one.variables & two.variables for one, two in combinations(tables, 2)}, key=sorted):
+            own = [one for one in tables if shared <= one.variables and self.coverage.is_whole(one, shared)]
             blocks = {name: self.coverage.blocks(name, own) for name in sorted(shared)}
-            if own and any(self._differ(name, blocks[name], own) for name in blocks.keys() - self.nested):
+            differ = (not one.leaves[name] <= set(blocks[name]) for name in blocks.keys() - self.nested for one in own)
+            if own and any(differ):
                 self._tie_by(blocks, own)
 
-    def _is_whole(self, number: int, shared: Iterable[str]) -> bool:
-        """Return whether the totals of a table in its other variables cover everything."""
-        others = ((variable_of(tree), tree.root) for tree in self.tables[number].trees)
-        covers, everything = self.coverage.covers[number], self.coverage.everything
-        return all(covers[name][root] == everything[name] for name, root in others if name not in shared)
-
-    def _differ(self, name: str, blocks: Sequence[Cover], numbers: Sequence[int]) -> bool:
-        return any(not self.coverage.leaves[number][name] <= set(blocks) for number in numbers)
-
-    def _tie_by(self, blocks: dict[str, list[Cover]], numbers: Sequence[int]) -> None:
+    def _tie_by(self, blocks: Blocks, tables: Sequence[CodedTable]) -> None:
         if prod(len(own) + 1 for own in blocks.values()) > (MOST if self.grows else MOST_SHOWN):
             raise UnattainableError("joint-size.the_codes_of_tables")
-        empty = self._empty(blocks, numbers)
-        wide = {name: [self.coverage.everything[name], *own] for name, own in blocks.items()}
-        for covers in product(*wide.values()):
-            self._add(dict(zip(wide, covers, strict=True)), blocks, empty)
-        for number in numbers:
-            for covers in product(*(sorted(self.coverage.leaves[number][name], key=sorted) for name in blocks)):
-                self._divide(dict(zip(blocks, covers, strict=True)), blocks, empty)
-        for number in numbers:
-            self._judge(self.tables[number], blocks)
-
-    def _judge(self, table: ArgusTable, blocks: dict[str, list[Cover]]) -> None:
-        """Count from the records what cells hold that no table shows, and evaluate the rules for them."""
-        if table.finer is None or all(place < self.shown for place in self.places.values()):
-            return
-        counted = table.finer(blocks)
-        unsafe = unsafe_of(counted.statuses)
-        for cell, key in enumerate(counted.keys):
-            place = self.places.get(self._of_parts(counted, key, blocks), -1)
-            if place >= self.shown and (place not in self.judged or unsafe[cell]):
-                self.judged[place] = counted, cell
-
-    def _of_parts(self, counted: ArgusTable, key: Key, blocks: dict[str, list[Cover]]) -> Identity:
-        named = zip(map(variable_of, counted.trees), (tree.root for tree in counted.trees), key, strict=True)
-        covers = [(name, code == root or not code[0].startswith(PART), code[0]) for name, root, code in named]
+        empty = self._empty(blocks, tables)
         everything = self.coverage.everything
-        return self.coverage.of(
-            (name, everything[name] if whole else blocks[name][int(code.removeprefix(PART))])
-            for name, whole, code in covers
-        )
+        for covers in product(*([everything[name], *own] for name, own in blocks.items())):
+            whole = dict(zip(blocks, covers, strict=True))
+            # A total over a variable is the sum of its parts.
+            for name, own in blocks.items():
+                if whole[name] == everything[name] and own != [whole[name]]:
+                    self._relate(whole, [{**whole, name: block} for block in own], empty)
+        for table in tables:
+            for covers in product(*(sorted(table.leaves[name], key=sorted) for name in blocks)):
+                # A cell is the sum of the parts of its codes.
+                whole = dict(zip(blocks, covers, strict=True))
+                inside = [[block for block in own if block <= whole[name]] for name, own in blocks.items()]
+                if prod(map(len, inside)) > 1 and self.coverage.of(whole.items()) in self.places:
+                    self._relate(whole, [dict(zip(blocks, own, strict=True)) for own in product(*inside)], empty)
+        if self.judge is not None:
+            self.judge(blocks, tables)
 
-    def _empty(self, blocks: dict[str, list[Cover]], numbers: Sequence[int]) -> set[Identity]:
+    def _empty(self, blocks: Blocks, tables: Iterable[CodedTable]) -> set[Identity]:
         """Return the parts that a table of exactly these parts omits; they are publicly empty."""
-        empty: set[Identity] = set()
-        for number in numbers:
-            parts = [[own for own in blocks[name] if own in self.coverage.leaves[number][name]] for name in blocks]
-            there = (self.coverage.of(zip(blocks, covers, strict=True)) for covers in product(*parts))
-            empty |= {identity for identity in there if identity not in self.places}
-        return empty
+        shown = ([[own for own in blocks[name] if own in table.leaves[name]] for name in blocks] for table in tables)
+        there = {self.coverage.of(zip(blocks, covers, strict=True)) for parts in shown for covers in product(*parts)}
+        return there - self.places.keys()
 
-    def _add(self, covers: dict[str, Cover], blocks: dict[str, list[Cover]], empty: set[Identity]) -> None:
-        """Add the constraints that a total over a variable is the sum of its parts."""
-        for name, own in blocks.items():
-            if covers[name] == self.coverage.everything[name] and own != [covers[name]]:
-                self._relate(self.coverage.of(covers.items()), [{**covers, name: block} for block in own], empty)
+    def _relate(self, whole: Mapping[str, Cover], parts: Iterable[Mapping[str, Cover]], empty: set[Identity]) -> None:
+        """Add the constraint that a cell is the sum of its parts."""
+        named = [one for one in (self.coverage.of(part.items()) for part in parts) if one not in empty]
+        cells = [self.coverage.of(whole.items()), *named]
+        if self.grows or all(one in self.places for one in cells):
+            own = [self.places.setdefault(one, len(self.places)) for one in cells]
+            self.rows.append((own, [-1.0, *([1.0] * len(named))]))
 
-    def _divide(self, covers: dict[str, Cover], blocks: dict[str, list[Cover]], empty: set[Identity]) -> None:
-        """Add the constraint that a cell is the sum of the parts of its codes."""
-        inside = [[block for block in own if block <= covers[name]] for name, own in blocks.items()]
-        total = self.coverage.of(covers.items())
-        if prod(map(len, inside)) > 1 and total in self.places:
-            self._relate(total, [dict(zip(blocks, parts, strict=True)) for parts in product(*inside)], empty)
 
-    def _relate(self, total: Identity, parts: Sequence[dict[str, Cover]], empty: set[Identity]) -> None:
-        named = [self.coverage.of(part.items()) for part in parts]
-        if not self.grows and any(one not in self.places and one not in empty for one in (total, *named)):
-            return
-        cells = [self._place(one) for one in (total, *(one for one in named if one not in empty))]
-        self.rows.append((cells, [-1.0, *([1.0] * (len(cells) - 1))]))
+def ties_between(views: Iterable[TableView]) -> list[Row]:
+    """Return constraints between tables whose codes of a column differ, such as ab in one, a and b in another.
 
-    def _place(self, identity: Identity) -> int:
-        return self.places.setdefault(identity, len(self.places))
+    Series have codes of their own and are left out.
+    """
+    plain = _plain(views)
+    return _tied(plain, _nested(plain)) if len(plain) > 1 else []
+
+
+def _plain(views: Iterable[TableView]) -> list[TableView]:
+    return [one.uncrossed() for one in views if not any(tree.series for tree in one.trees)]
+
+
+def inconsistent_links(views: Iterable[TableView]) -> list[Row]:
+    """Return constraints between tables that hold except for inconsistent records."""
+    plain = _plain(views)
+    odd = [one for one in plain if any(axis.inconsistent for axis in one.axes)]
+    if len(plain) < 2 or not odd or any(all(_is_made_of(two, one) for two in odd) for one in odd):
+        return []
+    return _tied([_fitting(one) for one in plain])
+
+
+def _is_made_of(view: TableView, finest: TableView) -> bool:
+    """Return whether all cells of a table are sums of cells of another, so that inconsistent records are included."""
+    places = {name: place for place, name in enumerate(finest.variables)}
+    if not places.keys() >= set(view.variables):
+        return False
+    for place, (name, axis) in enumerate(zip(view.variables, view.axes, strict=True)):
+        if not axis.variable:
+            made = set(view.finest(place)) <= set(finest.finest(places[name]))
+        else:
+            inside = {code: number for number, cover in enumerate(axis.finest.values()) for code in cover}
+            parts = finest.axes[places[name]].finest.values()
+            made = all(len({inside.get(code) for code in part}) == 1 for part in parts)
+        if not made:
+            return False
+    return True
+
+
+def _fitting(view: TableView) -> TableView:
+    """Return a table without inconsistent records; cells with nothing else are dropped."""
+    axes = tuple(
+        replace(
+            axis,
+            covers={code: cover - axis.inconsistent for code, cover in axis.covers.items()},
+            finest={text: cover - axis.inconsistent for text, cover in axis.finest.items()},
+        )
+        for axis in view.axes
+    )
+    kept = [
+        row
+        for row, key in enumerate(view.keys)
+        if all(axis.covers.get(code, {""}) for axis, code in zip(axes, key, strict=True))
+    ]
+    return replace(view, axes=axes, keys=tuple(view.keys[row] for row in kept), cells=view.cells[kept])
+
+
+def _tied(views: Iterable[TableView], nested: frozenset[str] = frozenset()) -> list[Row]:
+    """Return constraints between tables by what their codes cover."""
+    coverage = coverage_of([one.coded() for one in views])
+    places: dict[Identity, int] = {}
+    rows: list[Row] = []
+    for table in coverage.tables:
+        for row, cell in enumerate(table.cells.tolist()):
+            first = places.setdefault(coverage.identity(table, row), cell)
+            if first != cell:
+                rows.append(([first, cell], [-1.0, 1.0]))
+    ties = Ties(coverage, places, grows=False, nested=nested)
+    ties.tie(coverage.tables)
+    pairs = combinations(coverage.tables, 2)
+    return [*rows, *ties.rows, *(row for one, two in pairs for row in _common_sums(coverage, one, two))]
+
+
+def _nested(views: Iterable[TableView]) -> frozenset[str]:
+    """Return linked columns of which, in each two tables, one has all codes of the other; these need no links."""
+    codes: dict[str, set[frozenset[Cover]]] = {}
+    for view in views:
+        for name, axis in zip(view.variables, view.axes, strict=True):
+            if axis.finest:
+                codes.setdefault(name, set()).add(frozenset(axis.covers.values()))
+    return frozenset(
+        name for name, own in codes.items() if all(one <= two or two <= one for one, two in combinations(own, 2))
+    )
+
+
+def _common_sums(coverage: Coverage, one: CodedTable, two: CodedTable) -> list[Row]:
+    """Return constraints between two tables with linked columns: their sums over common blocks are equal.
+
+    Gemeinde by sector and Kreis by branch have the same sums of Kreis by sector.
+    """
+    shared = one.variables & two.variables
+    differing = {name for name in shared if one.leaves[name] != two.leaves[name]}
+    linked = one.origins.keys() | two.origins.keys()
+    if not differing & linked or not all(coverage.is_whole(table, shared) for table in (one, two)):
+        return []
+    parts = {name: _common_parts(one.leaves[name], two.leaves[name]) for name in shared}
+    first, second = _sums(one, parts), _sums(two, parts)
+    rows = []
+    for position in first.keys() & second.keys():
+        above, below = sorted((first[position], second[position]), key=len)
+        if len(below) > 1:
+            rows.append(([*above, *below], [-1.0] * len(above) + [1.0] * len(below)))
+    return sorted(rows)
+
+
+def _common_parts(one: Iterable[Cover], two: Iterable[Cover]) -> list[Cover]:
+    """Return the finest blocks to which the codes of both tables can be summed; only blocks that both contain."""
+    groups = connected([*one, *two])
+    both = frozenset().union(*one) & frozenset().union(*two)
+    return [group for group in groups if group <= both]
+
+
+def _sums(table: CodedTable, parts: Blocks) -> dict[Position, list[int]]:
+    """Return for each combination of blocks the cell that equals it, otherwise the finest cells inside."""
+    exact, inside = dict[Position, list[int]](), dict[Position, list[int]]()
+    blocks = [_blocks_of(table, place, parts.get(name)) for place, name in enumerate(table.names)]
+    order = [table.names.index(name) for name in sorted(parts)]
+    for cell, key in zip(table.cells.tolist(), table.keys, strict=True):
+        own = [codes.get(code, (-1, -1)) for codes, code in zip(blocks, key, strict=True)]
+        for found, position in zip((exact, inside), zip(*own, strict=True), strict=True):
+            if -1 not in position:
+                found.setdefault(tuple(position[place] for place in order), []).append(cell)
+    return {**inside, **{position: cells[:1] for position, cells in exact.items()}}
+
+
+def _blocks_of(table: CodedTable, place: int, parts: Sequence[Cover] | None) -> dict[Code, tuple[int, int]]:
+    """Return for each code of a variable the block that it equals, and the one that contains it if it is finest."""
+    if parts is None:
+        return {table.trees[place].root: (0, 0)}
+    whole = {part: number for number, part in enumerate(parts)}
+    unit = {code: number for part, number in whole.items() for code in part}
+    finest = table.finest(place)
+    return {
+        code: (whole.get(cover, -1), unit.get(next(iter(cover), ""), -1) if code in finest else -1)
+        for code, cover in table.covers[table.names[place]].items()
+    }
 
 
 def possible_values(
@@ -191,190 +277,3 @@ def _point(matrix: Any, low: Numbers, limits: Bounds, seconds: float) -> Numbers
         return np.round(whole)
     point, _ = LinearProgram(matrix, bounds, limits).least(nothing, seconds * (1 - WHOLE))
     return None if point is None else np.maximum(point, low)
-
-
-# The block of a cell in each common variable, in the order of variable names.
-Position = tuple[int, ...]
-
-
-def ties_between(sections: Sequence[TableView]) -> list[Row]:
-    """Return constraints between tables whose codes of a column differ, such as ab in one, a and b in another.
-
-    Series have codes of their own and are left out.
-    """
-    plain = _plain(sections)
-    return _tied([(coded_table(one), one.cells) for one in plain], _nested(plain)) if len(plain) > 1 else []
-
-
-def _plain(sections: Sequence[TableView]) -> list[TableView]:
-    return [uncrossed(one) for one in sections if not any(tree.series for tree in one.trees)]
-
-
-def inconsistent_links(sections: Sequence[TableView]) -> list[Row]:
-    """Return constraints between tables that hold except for inconsistent records."""
-    plain = _plain(sections)
-    odd = [one for one in plain if any(axis.inconsistent for axis in one.axes)]
-    if len(plain) < 2 or not odd or any(all(_is_made_of(two, one) for two in odd) for one in odd):
-        return []
-    fitting = [replace(one, **_fitting(one)) for one in plain]
-    return _tied([(coded_table(one), one.cells) for one in fitting])
-
-
-def _is_made_of(section: TableView, finest: TableView) -> bool:
-    """Return whether all cells of a table are sums of cells of another, so that inconsistent records are included."""
-    places = {name: place for place, name in enumerate(finest.variables)}
-    if not places.keys() >= set(section.variables):
-        return False
-    for place, (name, axis) in enumerate(zip(section.variables, section.axes, strict=True)):
-        own = finest.axes[places[name]]
-        if axis.variable and not _are_made_of(axis.finest.values(), own.finest.values()):
-            return False
-        if not axis.variable and not set(section.finest(place)) <= set(finest.finest(places[name])):
-            return False
-    return True
-
-
-def _are_made_of(covers: Iterable[Cover], parts: Iterable[Cover]) -> bool:
-    inside = {code: place for place, cover in enumerate(covers) for code in cover}
-    return all(len({inside.get(code) for code in part}) == 1 for part in parts)
-
-
-def _fitting(section: TableView) -> dict[str, Any]:
-    """Return axes, keys and cells of a table without inconsistent records; cells with nothing else are dropped."""
-    covers = [{code: cover - axis.inconsistent for code, cover in axis.covers.items()} for axis in section.axes]
-    axes = tuple(
-        replace(axis, covers=own, finest={text: cover - axis.inconsistent for text, cover in axis.finest.items()})
-        for axis, own in zip(section.axes, covers, strict=True)
-    )
-    kept = [
-        row
-        for row, key in enumerate(section.keys)
-        if all(own.get(code, {""}) for own, code in zip(covers, key, strict=True))
-    ]
-    return {"axes": axes, "keys": tuple(section.keys[row] for row in kept), "cells": section.cells[kept]}
-
-
-def _tied(tables: Sequence[tuple[ArgusTable, Places]], nested: frozenset[str] = frozenset()) -> list[Row]:
-    """Return constraints between tables by what their codes cover, with the joint cells of each."""
-    coded = [table for table, _ in tables]
-    coverage = coverage_of(coded)
-    places: dict[frozenset[tuple[str, Cover]], int] = {}
-    rows: list[Row] = []
-    for number, (table, cells) in enumerate(tables):
-        for row, cell in enumerate(cells.tolist()):
-            first = places.setdefault(coverage.identity(number, table, row), cell)
-            if first != cell:
-                rows.append(([first, cell], [-1.0, 1.0]))
-    ties = Ties(coverage, coded, places, grows=False, nested=nested)
-    ties.tie(range(len(coded)))
-    return rows + ties.rows + common_sums(coverage, tables)
-
-
-def _nested(sections: Sequence[TableView]) -> frozenset[str]:
-    """Return linked columns of which, in each two tables, one has all codes of the other; these need no links."""
-    codes: dict[str, set[frozenset[Cover]]] = {}
-    for axis in (axis for section in sections for axis in section.axes if axis.finest):
-        codes.setdefault(variable_of(axis.tree), set()).add(frozenset(axis.covers.values()))
-    return frozenset(
-        name for name, own in codes.items() if all(one <= two or two <= one for one, two in combinations(own, 2))
-    )
-
-
-# Gemeinde by sector and Kreis by branch have the same sums of Kreis by sector.
-@dataclass(frozen=True, slots=True)
-class _Side:
-    """One of two tables: what its codes cover, its joint cells, and its finest codes."""
-
-    table: ArgusTable
-    cells: Places
-    covers: Mapping[str, Mapping[tuple[str, ...], Cover]]
-    leaves: Mapping[str, frozenset[Cover]]
-
-    @property
-    def names(self) -> frozenset[str]:
-        return frozenset(map(variable_of, self.table.trees))
-
-    def is_whole(self, everything: Mapping[str, Cover], shared: frozenset[str]) -> bool:
-        """Return whether its totals in other variables cover everything."""
-        roots = {variable_of(tree): tree.root for tree in self.table.trees}
-        return all(self.covers[name][root] == everything[name] for name, root in roots.items() if name not in shared)
-
-    def sums(self, parts: Mapping[str, Sequence[Cover]]) -> dict[Position, list[int]]:
-        """Return for each combination of blocks the cell that equals it, otherwise the finest cells inside."""
-        exact, inside = dict[Position, list[int]](), dict[Position, list[int]]()
-        places = [self._places(place, parts) for place in range(len(self.table.trees))]
-        names = [variable_of(tree) for tree in self.table.trees]
-        order = [names.index(name) for name in sorted(parts)]
-        for cell, key in zip(self.cells.tolist(), self.table.keys, strict=True):
-            own = [codes.get(code, (-1, -1)) for codes, code in zip(places, key, strict=True)]
-            for found, position in zip((exact, inside), zip(*own, strict=True), strict=True):
-                if -1 not in position:
-                    found.setdefault(tuple(position[place] for place in order), []).append(cell)
-        return {**inside, **{position: cells[:1] for position, cells in exact.items()}}
-
-    def _places(self, place: int, parts: Mapping[str, Sequence[Cover]]) -> dict[tuple[str, ...], tuple[int, int]]:
-        """Return for each code of a dimension the block that it equals, and the block that contains it if it is a
-        finest code.
-        """
-        tree = self.table.trees[place]
-        name = variable_of(tree)
-        if name not in parts:
-            return {tree.root: (0, 0)}
-        whole = {part: number for number, part in enumerate(parts[name])}
-        unit = {code: number for part, number in whole.items() for code in part}
-        finest = finest_codes(self.table, tree)
-        return {
-            code: (whole.get(cover, -1), unit.get(next(iter(cover), ""), -1) if code in finest else -1)
-            for code, cover in self.covers[name].items()
-        }
-
-
-def common_sums(coverage: Coverage, tables: Sequence[tuple[ArgusTable, Places]]) -> list[Row]:
-    """Return constraints between each two tables with linked columns: their sums over common blocks are equal.
-
-    Args:
-        coverage: What codes cover.
-        tables: The tables, with their joint cells.
-    """
-    sides = [
-        _Side(table, cells, covers, leaves)
-        for (table, cells), covers, leaves in zip(tables, coverage.covers, coverage.leaves, strict=True)
-    ]
-    return [row for one, two in combinations(sides, 2) for row in _between(one, two, coverage.everything)]
-
-
-def _between(one: _Side, two: _Side, everything: Mapping[str, Cover]) -> list[Row]:
-    shared = one.names & two.names
-    differing = {name for name in shared if one.leaves[name] != two.leaves[name]}
-    linked = {name.lower() for side in (one, two) for name in side.table.origins}
-    if not differing & linked or not all(side.is_whole(everything, shared) for side in (one, two)):
-        return []
-    parts = {name: _parts(one.leaves[name], two.leaves[name]) for name in shared}
-    first, second = one.sums(parts), two.sums(parts)
-    rows = []
-    for position in first.keys() & second.keys():
-        above, below = sorted((first[position], second[position]), key=len)
-        if len(below) > 1:
-            rows.append(([*above, *below], [-1.0] * len(above) + [1.0] * len(below)))
-    return sorted(rows)
-
-
-def _parts(one: Iterable[Cover], two: Iterable[Cover]) -> list[Cover]:
-    """Return the finest blocks to which the codes of both tables can be summed; only blocks that both contain."""
-    above: dict[str, str] = {}
-
-    def top(code: str) -> str:
-        while above.setdefault(code, code) != code:
-            above[code] = above[above[code]]
-            code = above[code]
-        return code
-
-    for cover in (*one, *two):
-        codes = sorted(cover)
-        for code in codes:
-            above[top(code)] = top(codes[0])
-    groups: dict[str, set[str]] = {}
-    for code in list(above):
-        groups.setdefault(top(code), set()).add(code)
-    both = frozenset().union(*one) & frozenset().union(*two)
-    return sorted((frozenset(group) for group in groups.values() if group <= both), key=sorted)

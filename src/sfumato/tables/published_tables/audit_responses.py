@@ -11,12 +11,18 @@ from sfumato.tables.attack.findings import Audit, DisclosureStatus, Finding, joi
 from sfumato.tables.cells.constraints import check
 from sfumato.tables.cells.system import BoolArray, Bounds, no_bounds
 from sfumato.tables.cells.table_part import TablePart
-from sfumato.tables.linked.cells import ZeroPattern
-from sfumato.tables.linked.from_plan import InputTable, LinkedTable, join, merged, presence_in, with_cross
+from sfumato.tables.linked.from_plan import (
+    InputTable,
+    LinkedTable,
+    join,
+    merged,
+    presence_in,
+    with_cross,
+    with_inconsistent_records,
+)
 from sfumato.tables.linked.likely_links import likely_links
 from sfumato.tables.linked.protection import joint_lines, joint_part
-from sfumato.tables.linked.records import with_inconsistent_records
-from sfumato.tables.linked.view import TableView
+from sfumato.tables.linked.view import CodedTable, TableView
 from sfumato.tables.plan.table_plan import TablePlan
 from sfumato.tables.protection_levels.resolve_plan import as_counts, plan_precision
 from sfumato.tables.published_tables.audit_table import audit_part, audit_values
@@ -71,7 +77,7 @@ def review_responses(responses: Sequence[Sequence[ReleasedTable]]) -> Audit:
     return audits[0] if len(audits) == 1 else joined(audits, tuple(dict.fromkeys(_unjudged(audits))))
 
 
-def _presences(own: Sequence[ReleasedTable], others: Sequence[ReleasedTable]) -> list[ZeroPattern] | None:
+def _presences(own: Sequence[ReleasedTable], others: Sequence[ReleasedTable]) -> list[CodedTable] | None:
     """What tables of other responses tell of where there are records; None where they link columns that others do not.
 
     Codes are named by all tables together: those of linked columns are others than each column has.
@@ -105,7 +111,7 @@ def review_several(
     plan: TablePlan,
     sheets: Sequence[InputTable],
     readings: Sequence[ParsedTable],
-    presences: Sequence[ZeroPattern] = (),
+    presences: Sequence[CodedTable] = (),
 ) -> Audit:
     """Attack several published tables together.
 
@@ -141,7 +147,7 @@ def review_several(
 
 
 def _crossed(
-    part: TablePart, joint: LinkedTable, empty: BoolArray | None, valued: bool, presences: Sequence[ZeroPattern]
+    part: TablePart, joint: LinkedTable, empty: BoolArray | None, valued: bool, presences: Sequence[CodedTable]
 ) -> tuple[TablePart, tuple[str, ...]]:
     """The part with the cells of a cross, or why they cannot be attacked."""
     try:

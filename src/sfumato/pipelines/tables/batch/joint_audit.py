@@ -9,8 +9,9 @@ from sfumato.tables.argus.argus_table import ArgusTable
 from sfumato.tables.argus.statuses import unsafe_of
 from sfumato.tables.attack.reduced_levels import known_line
 from sfumato.tables.deadline import within
-from sfumato.tables.linked.audit import audit_together, same_records
-from sfumato.tables.linked.cells import in_other_units, same_respondents, shown_presence
+from sfumato.tables.linked.audit import audit_together
+from sfumato.tables.linked.cells import in_other_units, same_records, same_respondents
+from sfumato.tables.linked.from_office import presence_of
 
 SECONDS = 60.0
 # Maximum number of cells named in a warning.
@@ -90,7 +91,7 @@ def _is_protected(one: WrittenTable) -> bool:
 def _audit(state: BatchState, written: Sequence[WrittenTable], others: Sequence[WrittenTable]) -> None:
     """Audit tables of one response, using the empty cells known from other tables."""
     files = _files(written)
-    presences = [shown_presence(one.done) for one in others]
+    presences = [presence_of(one.done.table, one.done.published is not None) for one in others]
     tolerance = max(one.tolerance for one in written)
     try:
         audit = audit_together([one.done for one in written], within(SECONDS), tolerance, presences)
