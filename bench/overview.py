@@ -22,10 +22,10 @@ from typing import Any
 from bench.data import best_of, plan, source
 from sfumato.engines.opening import open_engine
 from sfumato.microdata.methods.full_domain import optimal
-from sfumato.microdata.methods.full_domain.make_problem import problem_of
-from sfumato.microdata.methods.local_recoding.lower_bound import bound_of
+from sfumato.microdata.methods.full_domain.problem import problem_of
+from sfumato.microdata.methods.local_recoding.search import bound_of
 from sfumato.microdata.methods.search import search
-from sfumato.microdata.methods.time_limit import Deadline
+from sfumato.microdata.methods.search_result import Deadline
 from sfumato.microdata.plan.read import read_plan
 from sfumato.native.dispatch import way
 from sfumato.pipelines.release_stages.counting import frequency_table

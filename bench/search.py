@@ -11,7 +11,7 @@ from bench.data import best_of, plan, source
 from sfumato.engines.opening import open_engine
 from sfumato.microdata.counts.frequency_table import FrequencyTable
 from sfumato.microdata.methods.full_domain import exhaustive, optimal
-from sfumato.microdata.methods.full_domain.make_problem import problem_of
+from sfumato.microdata.methods.full_domain.problem import problem_of
 from sfumato.microdata.plan.read import read_plan
 from sfumato.pipelines.release_stages.counting import frequency_table
 

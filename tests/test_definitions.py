@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from definitions import COLUMN, LOSSES, METHODS, MODELS, Class, Found, Node, Person, Persons, chosen_k, values_of
 from sfumato.microdata.losses.registry import prepare
-from sfumato.microdata.methods.full_domain.lattice.problem import LatticeProblem
+from sfumato.microdata.methods.full_domain.problem import LatticeProblem
 from sfumato.microdata.models.equivalence_classes import EquivalenceClasses, histogram, reference_of
 from sfumato.microdata.models.k_anonymity import KAnonymity
 from sfumato.microdata.models.model import PrivacyModel, evaluate, is_global

@@ -24,8 +24,8 @@ from sfumato.docs_reference.pages import MADE, overview, titles
 from sfumato.docs_reference.plan_keys import MARKER
 from sfumato.microdata.models.registry import SHAPES
 from sfumato.microdata.plan.methods import METHOD
-from sfumato.microdata.plan.plan_schema import COLUMN, PLAN
 from sfumato.microdata.plan.read import read_plan
+from sfumato.microdata.plan.write import COLUMN, PLAN
 from sfumato.schema.composite import MapSchema, read
 from sfumato.tables.plan.table_plan import PLAN as TABLE_PLAN
 from sfumato.tables.plan.table_plan import read_table_plan

@@ -24,28 +24,27 @@ if TYPE_CHECKING:
     from sfumato.hierarchies.builders import suppress_all as suppress_all
     from sfumato.hierarchies.builders import tree as tree
     from sfumato.microdata.data_plan import DataPlan as DataPlan
-    from sfumato.microdata.models.alpha_k_anonymity import AlphaKAnonymity as AlphaKAnonymity
-    from sfumato.microdata.models.average_risk import AverageRisk as AverageRisk
-    from sfumato.microdata.models.beta_likeness import BetaLikeness as BetaLikeness
-    from sfumato.microdata.models.delta_disclosure import DeltaDisclosure as DeltaDisclosure
-    from sfumato.microdata.models.delta_presence import DeltaPresence as DeltaPresence
-    from sfumato.microdata.models.delta_presence import Subset as Subset
     from sfumato.microdata.models.differential_privacy import DifferentialPrivacy as DifferentialPrivacy
-    from sfumato.microdata.models.global_risk import GlobalRisk as GlobalRisk
-    from sfumato.microdata.models.individual_risk import IndividualRisk as IndividualRisk
+    from sfumato.microdata.models.k_anonymity import AlphaKAnonymity as AlphaKAnonymity
     from sfumato.microdata.models.k_anonymity import KAnonymity as KAnonymity
-    from sfumato.microdata.models.k_map import KMap as KMap
     from sfumato.microdata.models.l_diversity import LDiversity as LDiversity
-    from sfumato.microdata.models.population_uniqueness import PopulationUniqueness as PopulationUniqueness
-    from sfumato.microdata.models.sample_uniqueness import SampleUniqueness as SampleUniqueness
+    from sfumato.microdata.models.likeness import BetaLikeness as BetaLikeness
+    from sfumato.microdata.models.likeness import DeltaDisclosure as DeltaDisclosure
+    from sfumato.microdata.models.population_lists import DeltaPresence as DeltaPresence
+    from sfumato.microdata.models.population_lists import KMap as KMap
+    from sfumato.microdata.models.population_lists import Subset as Subset
+    from sfumato.microdata.models.re_identification_risk import AverageRisk as AverageRisk
+    from sfumato.microdata.models.re_identification_risk import GlobalRisk as GlobalRisk
+    from sfumato.microdata.models.re_identification_risk import IndividualRisk as IndividualRisk
     from sfumato.microdata.models.t_closeness import TCloseness as TCloseness
+    from sfumato.microdata.models.uniqueness import PopulationUniqueness as PopulationUniqueness
+    from sfumato.microdata.models.uniqueness import SampleUniqueness as SampleUniqueness
     from sfumato.microdata.perturbation.plan import Microaggregate as Microaggregate
     from sfumato.microdata.perturbation.plan import Noise as Noise
     from sfumato.microdata.perturbation.plan import Pram as Pram
     from sfumato.microdata.perturbation.plan import RankSwap as RankSwap
     from sfumato.microdata.perturbation.plan import SwapHouseholds as SwapHouseholds
     from sfumato.microdata.plan.builder import Plan as Plan
-    from sfumato.microdata.plan.files import FilePlan as FilePlan
     from sfumato.microdata.plan.methods import Auto as Auto
     from sfumato.microdata.plan.methods import Exhaustive as Exhaustive
     from sfumato.microdata.plan.methods import Greedy as Greedy
@@ -61,6 +60,7 @@ if TYPE_CHECKING:
     from sfumato.microdata.plan.model import ColumnPlan as ColumnPlan
     from sfumato.microdata.plan.model import OutputPlan as OutputPlan
     from sfumato.microdata.plan.model import UtilityPlan as UtilityPlan
+    from sfumato.microdata.plan.parts import FilePlan as FilePlan
     from sfumato.microdata.plan.read import read_plan as read_plan
     from sfumato.microdata.publish_plan import PublishPlan as PublishPlan
     from sfumato.microdata.release_report import Report as Report

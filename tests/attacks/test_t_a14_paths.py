@@ -17,8 +17,8 @@ from sfumato.attributes.sources import Sources
 from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.errors import PlanError, SfumatoError
 from sfumato.microdata.data_plan import DataPlan
-from sfumato.microdata.plan.plan_schema import PLAN
 from sfumato.microdata.plan.read import read_plan
+from sfumato.microdata.plan.write import PLAN
 from sfumato.pipelines.release import anonymize
 from sfumato.pipelines.tables.protect import run_plan
 from sfumato.schema.composite import (

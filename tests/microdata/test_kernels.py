@@ -23,8 +23,7 @@ from sfumato.microdata.counts.persons import number_keys
 from sfumato.microdata.measures import kernels as guess_kernels
 from sfumato.microdata.methods.k_optimize import problem_arrays as at
 from sfumato.microdata.methods.k_optimize.cut_features import space_of
-from sfumato.microdata.methods.k_optimize.local_search import stray, wander
-from sfumato.microdata.methods.k_optimize.workers import OpenNode, SearchThread, Watcher
+from sfumato.microdata.methods.k_optimize.workers import OpenNode, SearchThread, Watcher, stray, wander
 from sfumato.microdata.perturbation import microaggregation
 from sfumato.microdata.plan.read import read_plan
 from sfumato.native.dispatch import SOURCES
@@ -363,8 +362,8 @@ def test_every_compiled_function_does_what_its_source_says(monkeypatch: pytest.M
     # The same loops again, for up to a second in each release.
     monkeypatch.setattr("sfumato.microdata.methods.recovery_options.MOST_SECONDS", 0.0)
     # Small lattices are walked to their end, and the one of millions of nodes is not.
-    monkeypatch.setattr("sfumato.microdata.methods.local_recoding.lower_bound.MOST_SECONDS", 9e9)
-    monkeypatch.setattr("sfumato.microdata.methods.local_recoding.candidate_classes.MOST_WORK", 1_000_000)
+    monkeypatch.setattr("sfumato.microdata.methods.local_recoding.search.MOST_SECONDS", 9e9)
+    monkeypatch.setattr("sfumato.microdata.methods.local_recoding.candidates.MOST_WORK", 1_000_000)
     # Annealing ends by its work.
     monkeypatch.setattr("sfumato.microdata.methods.local_recoding.annealing.FEWEST_LOOKS", 0)
     monkeypatch.setattr("sfumato.microdata.methods.local_recoding.annealing.MOST_LOOKS", 30_000)

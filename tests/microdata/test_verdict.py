@@ -8,17 +8,13 @@ import pytest
 from sfumato.microdata.counts.frequency_table import ValueCounts
 from sfumato.microdata.counts.persons import PersonCount
 from sfumato.microdata.data_plan import DataPlan
-from sfumato.microdata.models.alpha_k_anonymity import AlphaKAnonymity
-from sfumato.microdata.models.average_risk import AverageRisk
-from sfumato.microdata.models.delta_presence import DeltaPresence, Subset
 from sfumato.microdata.models.differential_privacy import DifferentialPrivacy
 from sfumato.microdata.models.equivalence_classes import EquivalenceClasses, Histogram
-from sfumato.microdata.models.global_risk import GlobalRisk
-from sfumato.microdata.models.individual_risk import IndividualRisk
-from sfumato.microdata.models.k_anonymity import KAnonymity, SetSizes
-from sfumato.microdata.models.k_map import KMap
-from sfumato.microdata.models.sample_uniqueness import SampleUniqueness
+from sfumato.microdata.models.k_anonymity import AlphaKAnonymity, KAnonymity, SetSizes
+from sfumato.microdata.models.population_lists import DeltaPresence, KMap, Subset
+from sfumato.microdata.models.re_identification_risk import AverageRisk, GlobalRisk, IndividualRisk
 from sfumato.microdata.models.t_closeness import TCloseness
+from sfumato.microdata.models.uniqueness import SampleUniqueness
 from sfumato.microdata.verdict import Verdict, judge
 
 Row = tuple[str | None, ...]

@@ -372,7 +372,7 @@ def test_a_person_has_a_value_once_however_that_is_spelled(tmp_path: Path, sourc
 def test_classes_with_persons_enough_are_judged_the_same_without_naming_the_others() -> None:
     from sfumato.engines.opening import open_engine
     from sfumato.microdata.counts.grouping import Grouper
-    from sfumato.microdata.methods.full_domain.make_problem import problem_of
+    from sfumato.microdata.methods.full_domain.problem import problem_of
     from sfumato.microdata.methods.search import search_table
     from sfumato.microdata.models.persons import PERSONS
     from sfumato.microdata.plan.read import read_plan

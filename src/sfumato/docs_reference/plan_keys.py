@@ -10,7 +10,7 @@ from sfumato.docs_reference.schema_text import in_words
 from sfumato.hierarchies.registry import TYPES
 from sfumato.microdata.models.registry import SHAPES
 from sfumato.microdata.plan.methods import METHOD, Suppression
-from sfumato.microdata.plan.plan_schema import PLAN
+from sfumato.microdata.plan.write import PLAN
 from sfumato.schema.composite import (
     Conversion,
     ListSchema,

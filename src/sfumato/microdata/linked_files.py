@@ -18,7 +18,7 @@ import numpy.typing as npt
 from sfumato.dataclass import dataclass
 from sfumato.errors import UnattainableError
 from sfumato.hierarchies.hierarchy import Hierarchy
-from sfumato.microdata.methods.time_limit import Deadline
+from sfumato.microdata.methods.search_result import Deadline
 from sfumato.microdata.models.equivalence_classes import BoolArray, Counts, EquivalenceClasses, Histogram, histogram
 from sfumato.microdata.models.model import PrivacyModel
 

@@ -12,7 +12,6 @@ from sfumato.microdata.counts.combinations import matching_rows, numbers_of
 from sfumato.microdata.counts.frequency_table import ValueCounts, value_of
 from sfumato.microdata.counts.persons import PersonCount, person_histogram, places_among, value_codes
 from sfumato.microdata.counts.survey_sample import weights_in_order
-from sfumato.microdata.models.class_weights import holding_weights
 from sfumato.microdata.models.equivalence_classes import (
     POPULATION,
     BoolArray,
@@ -20,6 +19,7 @@ from sfumato.microdata.models.equivalence_classes import (
     EquivalenceClasses,
     Histogram,
     histogram,
+    holding_weights,
     reference_of,
 )
 from sfumato.microdata.models.persons import PERSONS, by_persons, persons_with, whole_by_persons

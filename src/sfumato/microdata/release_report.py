@@ -7,7 +7,7 @@ from typing import Any
 
 from sfumato.dataclass import dataclass
 from sfumato.microdata.measures.attribute_disclosure import Disclosure
-from sfumato.microdata.methods.full_domain.lattice.problem import NodeEvaluation
+from sfumato.microdata.methods.search_result import NodeEvaluation
 from sfumato.microdata.verdict import Guarantee
 
 # The loss by which releases are compared, whatever their methods minimized.

@@ -18,15 +18,14 @@ from sfumato.dataclass import dataclass
 from sfumato.microdata.counts.combinations import numbers_of
 from sfumato.microdata.counts.frequency_table import ValueCounts
 from sfumato.microdata.counts.persons import PersonCount
-from sfumato.microdata.models.delta_presence import DeltaPresence
 from sfumato.microdata.models.differential_privacy import DifferentialPrivacy
 from sfumato.microdata.models.equivalence_classes import EquivalenceClasses
-from sfumato.microdata.models.global_risk import GlobalRisk
-from sfumato.microdata.models.individual_risk import IndividualRisk
 from sfumato.microdata.models.k_anonymity import least_sizes
 from sfumato.microdata.models.model import PrivacyModel, checks_published, evaluate
-from sfumato.microdata.models.population_uniqueness import PopulationUniqueness
+from sfumato.microdata.models.population_lists import DeltaPresence
 from sfumato.microdata.models.protection import Protection, holding_groups
+from sfumato.microdata.models.re_identification_risk import GlobalRisk, IndividualRisk
+from sfumato.microdata.models.uniqueness import PopulationUniqueness
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.published_table import PublishedClasses, classes_of, matched, published_persons, weighted
 

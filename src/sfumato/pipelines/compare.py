@@ -19,7 +19,7 @@ from sfumato.engines.opening import EngineName, open_engine
 from sfumato.errors import PlanError, SfumatoError, did_you_mean, issue
 from sfumato.localization.messages import Message
 from sfumato.microdata.counts.frequency_table import FrequencyTable
-from sfumato.microdata.losses.coverage import aggregated
+from sfumato.microdata.losses.additive_losses import aggregated
 from sfumato.microdata.measures.overview import published_sizes
 from sfumato.microdata.measures.risk import prosecutor
 from sfumato.microdata.methods.search import search

@@ -20,7 +20,7 @@ from sfumato.engines.opening import EngineName, open_engine, publishes_files
 from sfumato.errors import InternalError
 from sfumato.microdata.counts.frequency_table import FrequencyTable, ValueCounts, typed
 from sfumato.microdata.measures.overview import Measures, measure, measure_raw
-from sfumato.microdata.methods.heavily_generalized_columns import heavily_generalized_columns, with_remedies
+from sfumato.microdata.methods.recovery_options import heavily_generalized_columns, with_remedies
 from sfumato.microdata.methods.search import search
 from sfumato.microdata.methods.search_result import Result
 from sfumato.microdata.plan.methods import Local
@@ -275,7 +275,7 @@ def _search(job: Job, table: FrequencyTable) -> tuple[Job, Result]:
     # Results of other methods are as large and not needed any more.
     result = replace(result, details=details, others={})
     if isinstance(job.plan.method, Local):
-        from sfumato.microdata.methods.local_recoding.lower_bound import bounded
+        from sfumato.microdata.methods.local_recoding.search import bounded
 
         with progress.step("bound"):
             result = bounded(job.plan, job.plan.method, table, result)

@@ -17,7 +17,7 @@ from sfumato.engines.postprocessing import quote_formulas, separator_of
 from sfumato.errors import PlanError, did_you_mean, extra_part
 from sfumato.localization.messages import Messages, words_in
 from sfumato.microdata.counts.frequency_table import FrequencyTable
-from sfumato.microdata.methods.full_domain.trade_off import TradeOffPoint, alternatives
+from sfumato.microdata.methods.full_domain.search import TradeOffPoint, alternatives
 from sfumato.microdata.plan.builder import Plan as RequestedPlan
 from sfumato.microdata.plan.methods import FullDomain
 from sfumato.microdata.plan.model import Plan

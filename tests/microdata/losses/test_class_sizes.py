@@ -7,7 +7,7 @@ from sfumato.hierarchies.hierarchy import make_hierarchy
 from sfumato.microdata.counts.frequency_table import Coding, FrequencyTable
 from sfumato.microdata.losses.registry import prepare
 from sfumato.microdata.methods.full_domain import best_first
-from sfumato.microdata.methods.full_domain.lattice.problem import LatticeProblem
+from sfumato.microdata.methods.full_domain.problem import LatticeProblem
 from sfumato.microdata.models.k_anonymity import KAnonymity
 
 SIZES = (8, 4, 3)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato.microdata.losses.classification import most_frequent
+from sfumato.microdata.losses.class_sizes import most_frequent
 from sfumato.microdata.models.equivalence_classes import histogram
 from sfumato.pipelines.release import anonymize
 from sizes import size

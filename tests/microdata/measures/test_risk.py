@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sfumato.errors import PlanError
 from sfumato.microdata.measures.overview import SizeCount
 from sfumato.microdata.measures.risk import prosecutor
-from sfumato.microdata.models.individual_risk import expected_risks
+from sfumato.microdata.models.re_identification_risk import expected_risks
 from sfumato.pipelines.risk import risk
 from sfumato.report.risk import text
 

@@ -8,12 +8,10 @@ import pytest
 
 from sfumato.errors import DataError, PlanError
 from sfumato.microdata.counts.combinations import matching_rows
-from sfumato.microdata.models.class_weights import holding_weights
-from sfumato.microdata.models.equivalence_classes import EquivalenceClasses
-from sfumato.microdata.models.global_risk import GlobalRisk
-from sfumato.microdata.models.individual_risk import IndividualRisk, expected_risks
-from sfumato.microdata.models.k_map import KMap
-from sfumato.microdata.models.population_uniqueness import PopulationUniqueness
+from sfumato.microdata.models.equivalence_classes import EquivalenceClasses, holding_weights
+from sfumato.microdata.models.population_lists import KMap
+from sfumato.microdata.models.re_identification_risk import GlobalRisk, IndividualRisk, expected_risks
+from sfumato.microdata.models.uniqueness import PopulationUniqueness
 from sfumato.pipelines.release import anonymize
 from sfumato.pipelines.risk import risk
 from sfumato.pipelines.verify import verify

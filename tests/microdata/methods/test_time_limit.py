@@ -8,10 +8,10 @@ import pytest
 
 from sfumato.engines.opening import open_engine
 from sfumato.errors import EngineError, UnattainableError
-from sfumato.microdata.methods.full_domain import timeout_result
+from sfumato.microdata.methods.full_domain import unattainable
 from sfumato.microdata.methods.recovery_options import RecoverySearch
 from sfumato.microdata.methods.search import search
-from sfumato.microdata.methods.time_limit import Deadline
+from sfumato.microdata.methods.search_result import Deadline
 from sfumato.microdata.plan.read import read_plan
 from sfumato.pipelines.release_stages.counting import frequency_table
 
@@ -109,7 +109,7 @@ def test_no_time_is_no_proof_that_nothing_can_be_released(method: dict, limit: f
 
 @pytest.mark.parametrize("name", ["local", "optimal", "greedy", "auto", "mondrian"])
 def test_where_nothing_is_found_in_time_that_is_said_and_no_more(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(timeout_result, "GRACE", 0.0)
+    monkeypatch.setattr(unattainable, "GRACE", 0.0)
     plan, table = visits({"name": name, "time_limit": 0.0})
     with pytest.raises(EngineError, match="ran out before any release was found") as caught:
         search(plan, table)

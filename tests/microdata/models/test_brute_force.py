@@ -14,10 +14,10 @@ from sfumato.hierarchies.hierarchy import make_hierarchy
 from sfumato.microdata.counts.frequency_table import FrequencyTable
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.microdata.losses.registry import prepare
-from sfumato.microdata.methods.full_domain import exhaustive, optimal, samarati
-from sfumato.microdata.methods.full_domain.lattice.problem import LatticeProblem
+from sfumato.microdata.methods.full_domain import exhaustive, optimal
+from sfumato.microdata.methods.full_domain.problem import LatticeProblem
 from sfumato.microdata.models.k_anonymity import KAnonymity
-from sfumato.microdata.models.k_map import KMap
+from sfumato.microdata.models.population_lists import KMap
 from sfumato.microdata.models.registry import MODEL, SHAPES
 from sfumato.schema.composite import read
 from sizes import size
@@ -161,7 +161,7 @@ def test_optimal_is_the_best_of_all_nodes(name, made, share, loss):
     offered = telling if model_of(name).column else releasable.values()
     assert round(found.best.loss, 9) == min(offered or releasable.values())
     assert exhaustive.search(problem).best.node == found.best.node
-    lowest = samarati.search(problem).best
+    lowest = optimal.search_by_height(problem).best
     assert lowest.node in releasable and sum(lowest.node) == min(map(sum, releasable))
 
 

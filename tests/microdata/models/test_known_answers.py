@@ -7,16 +7,14 @@ import pytest
 
 from sfumato.errors import PlanError
 from sfumato.hierarchies.lists import Tree
-from sfumato.microdata.models.alpha_k_anonymity import AlphaKAnonymity
-from sfumato.microdata.models.average_risk import AverageRisk
-from sfumato.microdata.models.beta_likeness import BetaLikeness
-from sfumato.microdata.models.delta_disclosure import DeltaDisclosure
-from sfumato.microdata.models.delta_presence import DeltaPresence, Subset
 from sfumato.microdata.models.equivalence_classes import EquivalenceClasses, histogram
-from sfumato.microdata.models.k_anonymity import KAnonymity
+from sfumato.microdata.models.k_anonymity import AlphaKAnonymity, KAnonymity
 from sfumato.microdata.models.l_diversity import LDiversity
-from sfumato.microdata.models.sample_uniqueness import SampleUniqueness
+from sfumato.microdata.models.likeness import BetaLikeness, DeltaDisclosure
+from sfumato.microdata.models.population_lists import DeltaPresence, Subset
+from sfumato.microdata.models.re_identification_risk import AverageRisk
 from sfumato.microdata.models.t_closeness import TCloseness, ranks_of
+from sfumato.microdata.models.uniqueness import SampleUniqueness
 from sfumato.microdata.recoding.reference import holding_persons
 
 

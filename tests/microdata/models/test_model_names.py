@@ -5,16 +5,14 @@ import sys
 
 import pytest
 
-from sfumato.microdata.models import model_names
-from sfumato.microdata.models.alpha_k_anonymity import AlphaKAnonymity
-from sfumato.microdata.models.delta_presence import DeltaPresence
+from sfumato.microdata.models import registry as model_names
 from sfumato.microdata.models.differential_privacy import DifferentialPrivacy
-from sfumato.microdata.models.global_risk import GlobalRisk
-from sfumato.microdata.models.individual_risk import IndividualRisk
-from sfumato.microdata.models.k_map import KMap
-from sfumato.microdata.models.population_uniqueness import PopulationUniqueness
+from sfumato.microdata.models.k_anonymity import AlphaKAnonymity
+from sfumato.microdata.models.population_lists import DeltaPresence, KMap
+from sfumato.microdata.models.re_identification_risk import GlobalRisk, IndividualRisk
 from sfumato.microdata.models.registry import SHAPES
 from sfumato.microdata.models.t_closeness import TCloseness
+from sfumato.microdata.models.uniqueness import PopulationUniqueness
 
 KINDS = {
     model_names.is_alpha_k_anonymity: {AlphaKAnonymity},

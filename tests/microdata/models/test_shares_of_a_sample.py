@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from sfumato.errors import PlanError
 from sfumato.microdata.models.equivalence_classes import EquivalenceClasses
-from sfumato.microdata.models.k_map import KMap
-from sfumato.microdata.models.sample_uniqueness import SampleUniqueness
+from sfumato.microdata.models.population_lists import KMap
+from sfumato.microdata.models.uniqueness import SampleUniqueness
 
 
 def classes(*sizes):

@@ -11,20 +11,16 @@ import pytest
 from sfumato.errors import PlanError
 from sfumato.hierarchies.builders import dates, digits, hierarchy_file, intervals, order, suppress_all, tree
 from sfumato.microdata.data_plan import DataPlan
-from sfumato.microdata.models.average_risk import AverageRisk
-from sfumato.microdata.models.delta_disclosure import DeltaDisclosure
-from sfumato.microdata.models.delta_presence import DeltaPresence, Subset
 from sfumato.microdata.models.differential_privacy import DifferentialPrivacy
-from sfumato.microdata.models.global_risk import GlobalRisk
-from sfumato.microdata.models.individual_risk import IndividualRisk
 from sfumato.microdata.models.k_anonymity import KAnonymity, SetSizes
-from sfumato.microdata.models.k_map import KMap
 from sfumato.microdata.models.l_diversity import LDiversity
+from sfumato.microdata.models.likeness import DeltaDisclosure
+from sfumato.microdata.models.population_lists import DeltaPresence, KMap, Subset
+from sfumato.microdata.models.re_identification_risk import AverageRisk, GlobalRisk, IndividualRisk
 from sfumato.microdata.models.t_closeness import TCloseness
 from sfumato.microdata.perturbation.plan import Noise
 from sfumato.microdata.plan import model
 from sfumato.microdata.plan.builder import Plan
-from sfumato.microdata.plan.files import FilePlan
 from sfumato.microdata.plan.methods import (
     METHODS,
     Local,
@@ -33,7 +29,7 @@ from sfumato.microdata.plan.methods import (
     Suppression,
 )
 from sfumato.microdata.plan.model import ColumnPlan, OutputPlan
-from sfumato.microdata.plan.policy_plan import PolicyPlan
+from sfumato.microdata.plan.parts import FilePlan, PolicyPlan
 from sfumato.microdata.plan.read import read_plan
 from sfumato.microdata.publish_plan import PublishPlan
 from sfumato.pipelines.release import anonymize

@@ -1,6 +1,6 @@
 """What the reports of a release are made of, as its folder has it."""
 
-from sfumato.microdata.methods.full_domain.trade_off import alternatives
+from sfumato.microdata.methods.full_domain.search import alternatives
 from sfumato.report.release.column_evidence import ReportData, gather
 from sfumato.report.release.report import files as report_files
 

@@ -14,7 +14,7 @@ from sfumato.cli.schema import schemas
 from sfumato.datasets import patients
 from sfumato.localization.messages import words_in
 from sfumato.localization.number_format import percent
-from sfumato.microdata.methods.full_domain.trade_off import alternatives
+from sfumato.microdata.methods.full_domain.search import alternatives
 from sfumato.pipelines.release import anonymize
 from sfumato.report.html_page import folded, style
 from sfumato.report.plots import Pair, histogram

@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 from sfumato.localization.messages import words_in
-from sfumato.microdata.methods.full_domain.trade_off import alternatives
+from sfumato.microdata.methods.full_domain.search import alternatives
 from sfumato.microdata.plan.read import read_plan
 from sfumato.pipelines.attacks.attack import attack
 from sfumato.pipelines.attacks.saved_report import add_to_folder

@@ -14,8 +14,7 @@ from sfumato.hierarchies.types import canonical
 from sfumato.localization.messages import Message
 from sfumato.microdata.counts.frequency_table import DROPPED, FrequencyTable, Sample, ValueCounts
 from sfumato.microdata.counts.persons import combinations_of
-from sfumato.microdata.models.class_weights import MILLIONTHS, WEIGHTS, weight_content
-from sfumato.microdata.models.equivalence_classes import Counts, Floats
+from sfumato.microdata.models.equivalence_classes import MILLIONTHS, WEIGHTS, Counts, Floats, weight_content
 
 Labels = tuple[str | None, ...]
 # An upper bound of the number of persons who ever lived.

@@ -12,20 +12,68 @@ log(1 + g) decreases when g increases and increases with s; so the suppression p
 coarser nodes.
 """
 
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import ClassVar, Protocol
 
 import numpy as np
 
 from sfumato.dataclass import dataclass
+from sfumato.hierarchies.hierarchy import Hierarchy
 from sfumato.microdata.counts import kernels
 from sfumato.microdata.counts.combinations import Packing, packing_of
 from sfumato.microdata.counts.frequency_table import FrequencyTable
 from sfumato.microdata.counts.grouping import Grouped, Node
-from sfumato.microdata.losses.level_losses import LevelLoss
 from sfumato.microdata.losses.loss import Charges, LossTerms, SweepResult, Window, summed_over_lattice
-from sfumato.microdata.models.equivalence_classes import BoolArray, Floats
+from sfumato.microdata.models.equivalence_classes import BoolArray, Counts, Floats
 from sfumato.microdata.plan.methods import Aggregate
+
+
+@dataclass(frozen=True, slots=True)
+class LevelLoss:
+    """The same loss for every label of a level.
+
+    - `score`: level / number of levels, summed over columns; suppressed rows are not counted.
+    - `height`: the sum of the levels; suppressed rows are not counted. Samarati, P. (2001),
+      https://doi.org/10.1109/69.971193.
+    - `precision` (as a loss: 1 - Prec): level / highest level; a suppressed row loses 1. Sweeney, L. (2002),
+      https://doi.org/10.1142/S021848850200165X.
+
+    They ignore how many values a level merges: in a hierarchy of two levels, one step costs as much as the whole
+    column.
+    """
+
+    ladders: tuple[Hierarchy, ...]
+    of: Callable[[int, int], float]
+    charges_suppression: bool = False
+
+    def kept(self, column: int, level: int) -> Floats:
+        ladder = self.ladders[column]
+        return np.full(len(ladder.labels[level]), self.of(level, ladder.height))
+
+    def suppressed(self, column: int, level: int) -> Floats:
+        if not self.charges_suppression:
+            return self.kept(column, level)
+        return np.ones(len(self.ladders[column].labels[level]))
+
+
+def score(ladders: tuple[Hierarchy, ...]) -> LevelLoss:
+    """Level / number of levels.
+
+    >>> score(()).of(3, 10)
+    0.3
+    """
+    return LevelLoss(ladders, lambda level, height: level / height)
+
+
+def height(ladders: tuple[Hierarchy, ...]) -> LevelLoss:
+    """The level itself."""
+    return LevelLoss(ladders, lambda level, _: float(level))
+
+
+def precision(ladders: tuple[Hierarchy, ...]) -> LevelLoss:
+    """Level / highest level; a suppressed row loses 1."""
+    return LevelLoss(ladders, lambda level, height: level / max(height - 1, 1), charges_suppression=True)
 
 
 class ColumnLoss(Protocol):
@@ -150,3 +198,116 @@ class Marginal:
     def per_column(self, grouped: Grouped, failing: BoolArray) -> dict[str, float]:
         losses = self._at(grouped.node) + self._added(grouped, failing)
         return {name: float(loss) for name, loss in zip(self.table.columns, losses, strict=True)}
+
+
+def aggregated(losses: Sequence[float], weights: Sequence[float], how: Aggregate) -> float:
+    """Aggregate the losses of columns.
+
+    If each class has labels of its own, a column's loss is the mean over rows of the share that the row's class covers:
+    for numbers (max - min) / range, for categories (M - 1) / (|A| - 1) with M values covered of |A|; a suppressed row
+    loses 1. The normalized certainty penalty (Xu, J. et al. (2006). Utility-based anonymization using local recoding,
+    https://doi.org/10.1145/1150402.1150504) counts categories as M / |A|, and 0 for a single one.
+
+    Like the loss metric of nodes, neither measures relations between columns.
+
+    >>> aggregated([0.5, 0.0], [1.0, 1.0], "sum"), aggregated([0.5, 0.0], [1.0, 1.0], "mean")
+    (0.5, 0.25)
+    """
+    shares = np.array(weights, np.float64)
+    if how != "sum":
+        shares = shares / max(float(shares.sum()), 1e-300)
+    if how == "geometric":
+        return float(np.expm1(shares @ np.log1p(np.array(losses))))
+    return float(shares @ np.array(losses))
+
+
+def mean_loss(widths: Floats, sizes: Counts) -> float:
+    """Return the mean over rows of the share of a column that the classes cover."""
+    return float((widths * sizes).sum() / max(int(sizes.sum()), 1))
+
+
+def certainty_penalties(widths: Floats, values: int) -> Floats:
+    """Return the normalized certainty penalty of classes that cover (M - 1) / (|A| - 1) of a column's |A| values.
+
+    >>> certainty_penalties(np.array([0.0, 1.0 / 3.0]), 4).tolist()
+    [0.0, 0.5]
+    """
+    return np.where(widths > 0, (widths * (values - 1) + 1) / max(values, 1), 0.0)
+
+
+@dataclass(frozen=True)
+class NonUniformEntropy:
+    """Mean of log(n(x)/n(v)) over the rows of a label, as a share of a column's maximum loss.
+
+    A row whose original value occurs n(v) times and whose label occurs n(x) times loses log(n(x)/n(v)); a suppressed
+    row loses log(N/n(v)). A column's loss is the sum over its rows, divided by the loss with every row suppressed. De
+    Waal, T., Willenborg, L. (1999). Information loss through global recoding and local suppression; Gionis, A., Tassa,
+    T. (2009), https://doi.org/10.1109/TKDE.2008.129.
+
+    Rare values count little: a release may lose all of them and still have a small loss.
+    """
+
+    table: FrequencyTable
+
+    @cached_property
+    def _most(self) -> tuple[float, ...]:
+        return tuple(self._sum(column, self._whole(column)) for column in range(len(self.table.columns)))
+
+    def _whole(self, column: int) -> Floats:
+        return np.full(self.table.ladders[column].size, float(self.table.rows))
+
+    def _sum(self, column: int, of_value: Floats) -> float:
+        """Sum over rows of log(of_value / n(v)), where of_value is given for each value."""
+        raw = self.table.marginal(column)
+        present = raw > 0
+        return float((raw[present] * np.log(of_value[present] / raw[present])).sum())
+
+    @cached_property
+    def _raw(self) -> tuple[Floats, ...]:
+        """Rows of each column's values; 1 for values without rows, whose logarithm is not used."""
+        rows = (self.table.marginal(column) for column in range(len(self.table.columns)))
+        return tuple(np.maximum(marginal, 1).astype(np.float64) for marginal in rows)
+
+    def _label_rows(self, column: int, level: int) -> Floats:
+        ladder = self.table.ladders[column]
+        rows = np.bincount(
+            ladder.codes[level], weights=self.table.marginal(column), minlength=len(ladder.labels[level])
+        )
+        return rows.astype(np.float64)
+
+    def _means(self, column: int, level: int, rows: Floats, of_label: Floats) -> Floats:
+        """For each label the mean over its rows of log(of_label / n(v)), normalized; a label without rows has 0."""
+        codes = self.table.ladders[column].codes[level]
+        logs = self.table.marginal(column) * np.log(np.maximum(of_label, 1.0)[codes] / self._raw[column])
+        sums = np.bincount(codes, weights=logs, minlength=len(of_label))
+        scale = self._most[column] / max(self.table.rows, 1)
+        return sums / np.maximum(rows, 1.0) / scale if scale > 0 else np.zeros(len(of_label))
+
+    def kept(self, column: int, level: int) -> Floats:
+        rows = self._label_rows(column, level)
+        return self._means(column, level, rows, rows)
+
+    def suppressed(self, column: int, level: int) -> Floats:
+        rows = self._label_rows(column, level)
+        return self._means(column, level, rows, np.full(len(rows), float(self.table.rows)))
+
+
+@dataclass(frozen=True, slots=True)
+class LossMetric:
+    """(M-1)/(|A|-1) for each label.
+
+    A value generalized to x loses (M-1)/(|A|-1), with M the number of domain values that x covers and |A| the size of
+    the column's domain (that of its hierarchy). A column's loss is the mean over rows; a suppressed row loses 1.
+    Iyengar, V. (2002). Transforming data to satisfy privacy constraints, https://doi.org/10.1145/775047.775089. ARX
+    normalizes the covered share M/|A| to 0..1 in the same way.
+
+    It does not measure relations between columns: two slightly generalized columns may have lost their association.
+    """
+
+    ladders: tuple[Hierarchy, ...]
+
+    def kept(self, column: int, level: int) -> Floats:
+        return self.ladders[column].penalties[level]
+
+    def suppressed(self, column: int, level: int) -> Floats:
+        return np.ones(len(self.ladders[column].labels[level]))

@@ -1,10 +1,9 @@
 """Registry of the losses that a plan may name; each module is loaded when a plan asks for it."""
 
 from sfumato.microdata.counts.frequency_table import FrequencyTable
-from sfumato.microdata.losses import level_losses
-from sfumato.microdata.losses.additive_losses import ColumnLoss, Marginal
+from sfumato.microdata.losses import additive_losses as level_losses
+from sfumato.microdata.losses.additive_losses import ColumnLoss, LossMetric, Marginal
 from sfumato.microdata.losses.loss import Prepared
-from sfumato.microdata.losses.loss_metric import LossMetric
 from sfumato.microdata.plan.methods import Aggregate, LossName
 
 
@@ -18,7 +17,7 @@ def prepare(
 ) -> Prepared:
     """Return a loss prepared for a table; `k` is the minimum size of a class that is kept."""
     if name == "classification" and class_column is not None:
-        from sfumato.microdata.losses.classification import Classification
+        from sfumato.microdata.losses.class_sizes import Classification
 
         return Classification(table, class_column)
     if name in ("discernibility", "average-class-size"):
@@ -32,7 +31,7 @@ def _column_loss(name: LossName, table: FrequencyTable) -> ColumnLoss:
     if name == "loss-metric":
         return LossMetric(table.ladders)
     if name == "non-uniform-entropy":
-        from sfumato.microdata.losses.entropy import NonUniformEntropy
+        from sfumato.microdata.losses.additive_losses import NonUniformEntropy
 
         return NonUniformEntropy(table)
     return {"score": level_losses.score, "height": level_losses.height, "precision": level_losses.precision}[name](

@@ -35,9 +35,8 @@ from sfumato.microdata.counts.combinations import matching_rows
 from sfumato.microdata.counts.frequency_table import FrequencyTable
 from sfumato.microdata.counts.survey_sample import Households
 from sfumato.microdata.measures.uniques import SpecialUniques
-from sfumato.microdata.models.class_weights import MILLIONTHS
-from sfumato.microdata.models.equivalence_classes import BoolArray, Counts, Floats
-from sfumato.microdata.models.individual_risk import expected_risks
+from sfumato.microdata.models.equivalence_classes import MILLIONTHS, BoolArray, Counts, Floats
+from sfumato.microdata.models.re_identification_risk import expected_risks
 from sfumato.microdata.recoding.mapping import Recoding
 
 THRESHOLD = 0.2

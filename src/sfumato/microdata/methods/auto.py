@@ -16,12 +16,12 @@ from sfumato.dataclass import dataclass
 from sfumato.errors import SfumatoError, UnattainableError
 from sfumato.localization.messages import Message
 from sfumato.microdata.counts.frequency_table import FrequencyTable
-from sfumato.microdata.losses.coverage import aggregated
-from sfumato.microdata.methods.column_losses import HALF, shares_lost
+from sfumato.microdata.losses.additive_losses import aggregated
+from sfumato.microdata.methods.class_assessment import HALF, shares_lost
+from sfumato.microdata.methods.class_labels import with_protections
 from sfumato.microdata.methods.full_domain import search as full_domain
 from sfumato.microdata.methods.local_recoding import search as local
 from sfumato.microdata.methods.mondrian import search as mondrian
-from sfumato.microdata.methods.protecting import with_protections
 from sfumato.microdata.methods.search_result import ProgressCallback, Result
 from sfumato.microdata.plan.methods import Auto, FullDomain, Local, Method, Mondrian, Optimal
 from sfumato.microdata.plan.model import Plan

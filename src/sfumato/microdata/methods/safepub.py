@@ -15,8 +15,8 @@ from sfumato.errors import PlanError, UnattainableError
 from sfumato.localization.messages import Message
 from sfumato.microdata.counts.frequency_table import FrequencyTable
 from sfumato.microdata.counts.grouping import Grouper, Node
-from sfumato.microdata.methods.allowed_levels import check_levels
 from sfumato.microdata.methods.class_labels import recode_classes
+from sfumato.microdata.methods.full_domain.problem import check_levels
 from sfumato.microdata.methods.search_result import ProgressCallback, Result
 from sfumato.microdata.models.differential_privacy import DifferentialPrivacy
 from sfumato.microdata.models.equivalence_classes import Counts, Floats

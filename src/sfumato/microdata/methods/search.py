@@ -12,14 +12,13 @@ from sfumato.localization.messages import Message
 from sfumato.microdata.counts.frequency_table import FrequencyTable
 from sfumato.microdata.counts.persons import person_view
 from sfumato.microdata.counts.survey_sample import weighted_view
-from sfumato.microdata.methods.fully_generalized_classes import (
+from sfumato.microdata.methods.class_labels import (
     is_single_class,
     must_distinguish_rows,
     treat_fully_generalized_classes,
+    with_protections,
 )
-from sfumato.microdata.methods.protecting import with_protections
-from sfumato.microdata.methods.search_result import ProgressCallback, Result
-from sfumato.microdata.methods.time_limit import out_of_time
+from sfumato.microdata.methods.search_result import ProgressCallback, Result, out_of_time
 from sfumato.microdata.models.model import suppress_skewed_classes
 from sfumato.microdata.plan.methods import Greedy
 from sfumato.microdata.plan.model import Plan
@@ -75,14 +74,14 @@ def _first_release(plan: Plan, table: FrequencyTable, result: Result) -> Result:
         EngineError: No node was found in time, either.
     """
     from sfumato.microdata.methods.full_domain import search as full_domain
-    from sfumato.microdata.methods.full_domain import timeout_result
-    from sfumato.microdata.methods.full_domain.make_problem import problem_of
+    from sfumato.microdata.methods.full_domain import unattainable
+    from sfumato.microdata.methods.full_domain.problem import problem_of
 
     asked: Any = plan.method
     shared = {name: getattr(asked, name) for name in ("suppression", "aggregate", "time_limit") if hasattr(asked, name)}
     method = Greedy(**{"aggregate": "mean"} | shared)
     problem = problem_of(plan, method, table)
-    first = full_domain.result_of(problem, method.loss, timeout_result.first_release(problem))
+    first = full_domain.result_of(problem, method.loss, unattainable.first_release(problem))
     return replace(first, details=result.details, method=result.method)
 
 

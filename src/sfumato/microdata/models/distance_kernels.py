@@ -1,12 +1,4 @@
-"""Compiled loops of t-closeness: the earth mover's distance of classes to the reference table, and what they can keep.
-
-A histogram has n classes in compressed rows: class i holds values[starts[i]:starts[i+1]], each counts[...] times. A
-tree of values is given by levels: labels (levels, values) is each value's label at a level below the root, shares
-(levels, labels) the share of each label in the reference table.
-
-If persons have several values, the shares of class and table add up to different sums. The difference is moved from no
-value at all, a label of its own at every level and on both sides of every step.
-"""
+"""Compiled loops of t-closeness (distances of classes to the reference table) and of the individual risk."""
 
 import numpy as np
 
@@ -34,6 +26,13 @@ def tree_distances(
     out: Float64,
 ):
     """Compute the mean over levels of the total variation between class and table, for the requested classes.
+
+    A histogram has n classes in compressed rows: class i holds values[starts[i]:starts[i+1]], each counts[...] times. A
+    tree of values is given by levels: labels (levels, values) is each value's label at a level below the root, shares
+    (levels, labels) the share of each label in the reference table.
+
+    If persons have several values, the shares of class and table add up to different sums. The difference is moved from
+    no value at all, a label of its own at every level and on both sides of every step.
 
     Only the labels of a class are visited: the total variation is the sum of what exceeds the table's share, or
     if the class has a smaller total, of what falls short of it.
@@ -261,3 +260,38 @@ def order_kept(
                 high = middle - 1
         lost += out[one] - low
         out[one] = low
+
+
+# Up to this size, and below this share, the recurrence is faster than the series and as accurate.
+RECURRING = 40
+SMALL_SHARE = 0.4
+
+
+@compiled
+def expectations(rows: Int64, persons: Float64, out: Float64):
+    """Compute for each class of `rows` (n,) in the sample with `persons` (n,) the expectation, into `out` (n,)."""
+    for one in range(len(rows)):
+        out[one] = expectation(rows[one], rows[one] / persons[one])
+
+
+@compiled
+def expectation(rows: int, share: float):
+    """Return r(f) for f rows and the share p: the integral from 0 to 1 of u^(f-1) p / (p + (1-p) u).
+
+    For small p by r(1) = p/q ln(1/p), r(f) = p/q (1/(f-1) - r(f-1)), whose errors decrease. Else by the series
+    p/f (1 + sum of q^j j! / ((f+1)...(f+j))), all of whose terms are positive.
+    """
+    if share >= 1.0:
+        return 1.0 / rows
+    rest = 1.0 - share
+    if rows <= RECURRING and share < SMALL_SHARE:
+        risk = share / rest * np.log(1.0 / share)
+        for size in range(2, int(rows) + 1):
+            risk = share / rest * (1.0 / (size - 1) - risk)
+        return risk
+    term, total, step = 1.0, 1.0, 0
+    while term > 1e-17 * total:
+        step += 1
+        term *= rest * step / (rows + step)
+        total += term
+    return share / rows * total

@@ -119,3 +119,38 @@ def _kept(old: Histogram, keep: BoolArray) -> Histogram:
     entries = np.repeat(keep, np.diff(old.starts))
     starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
     return Histogram(starts, old.values[entries], old.counts[entries], old.size, old.texts)
+
+
+# Name under which classes hold the weights of their rows; no column can have it.
+WEIGHTS = "\0weights"
+MILLIONTHS = 1_000_000
+
+
+def holding_weights(classes: EquivalenceClasses, weights: Counts) -> EquivalenceClasses:
+    """Return classes with the sum of the weights of their rows, in millionths.
+
+    Weights have decimals, and classes are summed in integers; weights are therefore stored in millionths of a person.
+    """
+    return EquivalenceClasses(
+        classes.sizes, {**classes.sensitive, WEIGHTS: weight_content(weights)}, classes.counts_persons
+    )
+
+
+def weight_content(weights: Counts) -> Histogram:
+    """Return weights, in millionths, as class contents."""
+    count = len(weights)
+    return Histogram(np.arange(count + 1, dtype=np.int64), np.zeros(count, np.int32), weights, 1, (None,))
+
+
+def estimated_persons(classes: EquivalenceClasses, sampling_fraction: float | None = None) -> Floats:
+    """Return the persons that each class represents: the sum of its weights, or its rows by the sampling fraction.
+
+    >>> estimated_persons(EquivalenceClasses(np.array([2, 5])), 0.1).tolist()
+    [20.0, 50.0]
+    """
+    content = classes.sensitive.get(WEIGHTS)
+    if content is None:
+        return classes.sizes / (sampling_fraction or 1.0)
+    millionths = np.bincount(content.owners, weights=content.counts, minlength=len(classes.sizes))
+    found: Floats = np.maximum(millionths / MILLIONTHS, classes.sizes)
+    return found

@@ -19,9 +19,9 @@ from typing import Any, ClassVar, cast
 import numpy as np
 
 from sfumato.dataclass import dataclass
-from sfumato.microdata.models.class_weights import WEIGHTS
 from sfumato.microdata.models.equivalence_classes import (
     POPULATION,
+    WEIGHTS,
     BoolArray,
     Counts,
     EquivalenceClasses,

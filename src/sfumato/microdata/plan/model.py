@@ -13,8 +13,8 @@ from sfumato.hierarchies.types import NUMBER_TYPES, ColumnType
 from sfumato.localization.messages import Message
 from sfumato.microdata.data_plan import DataPlan, codes_of
 from sfumato.microdata.models.model import BaseModel, PrivacyModel
-from sfumato.microdata.models.model_names import is_delta_presence
 from sfumato.microdata.models.protection import PROTECT, Protection
+from sfumato.microdata.models.registry import is_delta_presence
 from sfumato.microdata.perturbation.plan import (
     Microaggregate,
     Perturbation,
@@ -22,9 +22,8 @@ from sfumato.microdata.perturbation.plan import (
     ShiftDays,
     SwapHouseholds,
 )
-from sfumato.microdata.plan.files import FilePlan
 from sfumato.microdata.plan.methods import Method, Optimal
-from sfumato.microdata.plan.policy_plan import PolicyPlan
+from sfumato.microdata.plan.parts import FilePlan, PolicyPlan
 from sfumato.microdata.publish_plan import PublishPlan
 from sfumato.schema.composite import Choice, Number, UnionSchema
 from sfumato.schema.dataclass_schema import KeyInfo, TextOrNumber, record_of
@@ -34,7 +33,7 @@ from sfumato.schema.release_plan import ReleasePlan
 from sfumato.schema.typed_parts import plan_part
 
 if TYPE_CHECKING:
-    from sfumato.microdata.models.delta_presence import Subset
+    from sfumato.microdata.models.population_lists import Subset
 
 SECRET_BYTES = 16
 PUBLISH = UnionSchema(

@@ -7,19 +7,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from sfumato.dataclass import dataclass
 from sfumato.errors import PlanError, PlanIssue, did_you_mean, issue
+from sfumato.hierarchies.lists import SuppressAll
 from sfumato.localization.messages import Message
-from sfumato.microdata.data_plan import code_texts
+from sfumato.microdata.data_plan import DataPlan, code_texts
 from sfumato.microdata.models.k_anonymity import KAnonymity
-from sfumato.microdata.models.listed_values import faults_of, in_one_text
 from sfumato.microdata.models.model import PrivacyModel
-from sfumato.microdata.models.model_names import is_delta_presence, is_estimated, is_k_map
-from sfumato.microdata.models.registry import located
+from sfumato.microdata.models.registry import faults_of, in_one_text, is_delta_presence, is_estimated, is_k_map, located
 from sfumato.microdata.perturbation.plan import Microaggregate, SwapHouseholds
 from sfumato.microdata.plan.builder import Plan
-from sfumato.microdata.plan.differential_privacy_checks import sampled_data, sampling_faults
-from sfumato.microdata.plan.linked_files_checks import relation_faults
-from sfumato.microdata.plan.local_suppression_checks import cell_faults, level_faults
+from sfumato.microdata.plan.checks import cell_faults, level_faults, relation_faults, sampled_data, sampling_faults
 from sfumato.microdata.plan.methods import (
     Auto,
     FullDomain,
@@ -30,12 +28,72 @@ from sfumato.microdata.plan.methods import (
     Optimal,
     SafePub,
 )
+from sfumato.microdata.plan.model import ColumnPlan, OutputPlan, RequestedPlan, Role, UtilityPlan
 from sfumato.microdata.plan.model import Plan as ResolvedPlan
-from sfumato.microdata.plan.model import RequestedPlan, Role
-from sfumato.microdata.plan.plan_schema import CHOSEN_BY_POLICY, PLAN
+from sfumato.microdata.plan.write import CHOSEN_BY_POLICY, PLAN
 from sfumato.schema import files
-from sfumato.schema.composite import JsonSchema, kind_of
+from sfumato.schema.composite import JsonSchema, RecordSchema, Schema, kind_of
 from sfumato.schema.issues import PlanIssues, Refused
+
+
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """A method that could not be read: nothing is known about its requirements.
+
+    A part that cannot be read is replaced by a valid one, so that only certain issues are reported.
+    """
+
+    name: str = ""
+
+
+def salvaged(value: object, shape: RecordSchema[RequestedPlan]) -> RequestedPlan | None:
+    """Return a plan with everything that could be read; None if its columns are no mapping."""
+    if not isinstance(value, Mapping) or not isinstance(value.get("columns"), Mapping):
+        return None
+    parts = {name: shape.keys[name].shape for name in ("data", "output", "utility")}
+    models, of_models = value.get("privacy"), getattr(shape.keys["privacy"].shape, "item", None)
+    columns: Any = getattr(shape.keys["columns"].shape, "value", None)
+    return RequestedPlan(
+        {str(name): _column(column, columns) for name, column in value["columns"].items()},
+        tuple(_or(of_models, model, KAnonymity(1)) for model in models) if isinstance(models, list | tuple) else (),
+        data=_record(parts["data"], value.get("data"), DataPlan()),
+        method=_or(shape.keys["method"].shape, value["method"], Unread())
+        if "method" in value
+        else RequestedPlan({}, ()).method,
+        output=_record(parts["output"], value.get("output"), OutputPlan()),
+        utility=_record(parts["utility"], value.get("utility"), UtilityPlan()),
+    )
+
+
+def _or(shape: Any, value: object, instead: Any) -> Any:
+    """Return a value as its schema reads it, or a replacement."""
+    with suppress(Refused):
+        faults = PlanIssues()
+        entry = shape.read(value, "", faults)
+        return instead if faults.entries else entry
+    return instead
+
+
+def _record(shape: Any, value: object, instead: Any) -> Any:
+    """Return a record from those of its keys that can be read."""
+    if not isinstance(value, Mapping):
+        return instead
+    return _or(shape, {key: entry for key, entry in value.items() if _readable(shape, key, entry)}, instead)
+
+
+def _readable(shape: RecordSchema[Any], key: object, entry: object) -> bool:
+    lost = object()
+    return key in shape.keys and _or(shape.keys[str(key)].shape, entry, lost) is not lost
+
+
+def _column(value: object, shape: Schema[ColumnPlan]) -> ColumnPlan:
+    """Return a column; an unknown role becomes sensitive, an unknown hierarchy some valid one."""
+    column = _record(shape, value, None)
+    if not isinstance(column, ColumnPlan):
+        return ColumnPlan("sensitive")
+    lost = isinstance(value, Mapping) and "hierarchy" in value and column.hierarchy is None
+    return ColumnPlan(column.role, column.type, SuppressAll()) if lost and column.role == "quasi-identifier" else column
+
 
 WHAT_A_PLAN_IS = (
     "A plan is a YAML or JSON file that says what each column is; one is proposed for a file of rows by: "
@@ -102,8 +160,6 @@ def _read(value: object, folder: Path) -> Plan:
 
 
 def _salvaged(value: object) -> RequestedPlan | None:
-    from sfumato.microdata.plan.partial_plan import salvaged
-
     return salvaged(value, PLAN)
 
 

@@ -4,17 +4,74 @@ A plan is written by the same schema that reads it, so the name of each key is d
 """
 
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from sfumato.dataclass import dataclass
+from sfumato.microdata.data_plan import DATA
 from sfumato.microdata.models.k_anonymity import SetSizes
-from sfumato.microdata.plan.methods import Suppression
-from sfumato.microdata.plan.model import RequestedPlan
-from sfumato.microdata.plan.plan_schema import PLAN
-from sfumato.microdata.plan.policy_plan import POLICY_RECORD, PolicyPlan
-from sfumato.schema.composite import ListSchema, MapSchema, RecordSchema, Schema, TaggedUnionSchema, UnionSchema
+from sfumato.microdata.models.registry import MODEL
+from sfumato.microdata.plan.methods import METHOD, Suppression
+from sfumato.microdata.plan.model import (
+    ColumnPlan,
+    Language,
+    OnInference,
+    OtherRole,
+    OutputPlan,
+    RequestedPlan,
+    UtilityPlan,
+)
+from sfumato.microdata.plan.parts import POLICY, POLICY_RECORD, FilePlan, PolicyPlan
+from sfumato.schema.composite import (
+    Choice,
+    Integer,
+    KeySchema,
+    ListSchema,
+    MapSchema,
+    RecordSchema,
+    Schema,
+    TaggedUnionSchema,
+    UnionSchema,
+)
+from sfumato.schema.dataclass_schema import record_of
 from sfumato.schema.files import dumped
-from sfumato.schema.paths import PlanPath
+from sfumato.schema.paths import FilePath, PlanPath
+from sfumato.schema.release_plan import RELEASE
+
+FILE = record_of(FilePlan, "a file, and how it is joined to others")
+COLUMN = record_of(ColumnPlan, "what a column is")
+OUTPUT = record_of(OutputPlan, "how the release is written")
+UTILITY = record_of(UtilityPlan, "what is measured besides what every release is")
+PLAN = RecordSchema(
+    {
+        "version": KeySchema(Integer(1, 1, "of the language of plans"), required=True),
+        "data": KeySchema(DATA),
+        "policy": KeySchema(POLICY),
+        "previous": KeySchema(
+            ListSchema(FilePath(), about="folders of earlier releases of the same persons, relative to the plan")
+        ),
+        "files": KeySchema(MapSchema(FILE, 1, "several files that are joined by keys, in place of data.source")),
+        "columns": KeySchema(MapSchema(COLUMN, 1, "every column by its name: what it is, and how it may be published")),
+        "other": KeySchema(Choice(get_args(OtherRole), about="what columns are that the plan does not mention")),
+        "privacy": KeySchema(ListSchema(MODEL, 1, "the requested privacy models")),
+        "method": KeySchema(METHOD),
+        "seed": KeySchema(Integer(0, 2**63 - 1, "for runs that must be repeatable; internal")),
+        "output": KeySchema(OUTPUT),
+        "utility": KeySchema(UTILITY),
+        "release": KeySchema(RELEASE),
+        "on_inference": KeySchema(
+            Choice(
+                get_args(OnInference),
+                about="where a guarantee fails once columns are read against each other: refuse the release, or warn",
+            )
+        ),
+        "language": KeySchema(Choice(get_args(Language), about="of the reports")),
+    },
+    RequestedPlan,
+    about="plan of a microdata release",
+)
+# Required keys unless a policy provides them.
+CHOSEN_BY_POLICY = ("columns", "privacy")
+
 
 # Builders of hierarchies, by class, and their names in a plan.
 HIERARCHIES = {

@@ -19,8 +19,8 @@ from sfumato.localization.messages import Message
 from sfumato.microdata.counts.frequency_table import Coding, ValueCounts, code_column, meaning_of
 from sfumato.microdata.linked_files import FileRows, LinkedFiles, Values
 from sfumato.microdata.plan.builder import Plan as RequestedPlan
-from sfumato.microdata.plan.files import FilePlan, key_columns, parents_first
 from sfumato.microdata.plan.model import ColumnPlan, Plan, located
+from sfumato.microdata.plan.parts import FilePlan, key_columns, parents_first
 from sfumato.microdata.plan.write import plan_dict, plan_text
 from sfumato.pipelines.persons.pseudonyms import write_private
 from sfumato.pipelines.release_folder import readable

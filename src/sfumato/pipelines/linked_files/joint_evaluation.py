@@ -24,8 +24,8 @@ from sfumato.microdata.data_plan import DataPlan
 from sfumato.microdata.measures.attribute_disclosure import unique_rows
 from sfumato.microdata.models.equivalence_classes import EquivalenceClasses, histogram
 from sfumato.microdata.models.model import evaluate
-from sfumato.microdata.plan.files import key_columns, parents_first
 from sfumato.microdata.plan.model import Plan
+from sfumato.microdata.plan.parts import key_columns, parents_first
 from sfumato.microdata.verdict import Guarantee, Verdict
 from sfumato.pipelines.linked_files.files import OpenFile
 from sfumato.pipelines.release_check import ReleaseCheck

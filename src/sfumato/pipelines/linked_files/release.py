@@ -25,8 +25,8 @@ from sfumato.microdata.counts.combinations import CountDifference
 from sfumato.microdata.counts.frequency_table import Coding, value_of
 from sfumato.microdata.linked_files import LinkedFiles, LinkedLevels, Search, Values
 from sfumato.microdata.perturbation.random_changes import shifted
-from sfumato.microdata.plan.files import parents_first
 from sfumato.microdata.plan.model import Plan, RequestedPlan
+from sfumato.microdata.plan.parts import parents_first
 from sfumato.microdata.plan.read import read_plan
 from sfumato.microdata.plan.resolve import resolve
 from sfumato.microdata.recoding.mapping import AbsentTexts, ClassRecoding, SuppressionHandling

@@ -20,7 +20,7 @@ from sfumato.microdata.measures.columns import (
 )
 from sfumato.microdata.measures.overview import Measures
 from sfumato.microdata.measures.risk import household_figures
-from sfumato.microdata.methods.allowed_levels import levels_allowed
+from sfumato.microdata.methods.full_domain.problem import levels_allowed
 from sfumato.microdata.methods.search_result import Result
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.recoding.mapping import Recoding, tells_something

@@ -22,16 +22,15 @@ from sfumato.microdata.counts.grouping import counted_by
 from sfumato.microdata.counts.persons import PersonCount, with_persons
 from sfumato.microdata.counts.survey_sample import Labels, weights_of_labels, with_households, with_weights
 from sfumato.microdata.data_plan import DataPlan
-from sfumato.microdata.models.listed_values import named
 from sfumato.microdata.models.model import PrivacyModel
-from sfumato.microdata.models.model_names import is_alpha_k_anonymity, is_k_map, is_t_closeness
+from sfumato.microdata.models.registry import is_alpha_k_anonymity, is_k_map, is_t_closeness, named
 from sfumato.microdata.plan.model import ColumnPlan, Plan, hierarchy_of, located
 from sfumato.microdata.recoding.expected_counts import ExpectedCounts
 from sfumato.microdata.recoding.reference import with_population, with_texts
 from sfumato.pipelines.release_stages.published_columns import changed_texts
 
 if TYPE_CHECKING:
-    from sfumato.microdata.models.k_map import KMap
+    from sfumato.microdata.models.population_lists import KMap
 
 
 def reading_of(plan: Plan) -> MissingRules:

@@ -16,7 +16,7 @@ from sfumato.localization.messages import Messages, words_in, words_on_persons
 from sfumato.microdata.counts.frequency_table import FrequencyTable
 from sfumato.microdata.measures.columns import BINS, bin_name, bin_places
 from sfumato.microdata.measures.recoded_view import ColumnView, view_of
-from sfumato.microdata.methods.full_domain.trade_off import TradeOffPoint
+from sfumato.microdata.methods.full_domain.search import TradeOffPoint
 from sfumato.microdata.models.equivalence_classes import BoolArray, Counts, Floats
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.recoding.mapping import LevelRecoding, Recoding, published_words, tells_something

@@ -6,7 +6,7 @@ from typing import Any
 
 from sfumato.localization.messages import Messages
 from sfumato.microdata.measures.attribute_disclosure import AttributeDisclosureMetrics, Disclosure
-from sfumato.microdata.methods.full_domain.trade_off import NEAR, TradeOffPoint
+from sfumato.microdata.methods.full_domain.search import NEAR, TradeOffPoint
 from sfumato.microdata.release_report import Report
 from sfumato.report.html_page import listing, long_table, paragraph, section, table
 from sfumato.report.release.column_evidence import ReportData, shown_as

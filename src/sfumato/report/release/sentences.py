@@ -11,7 +11,7 @@ from sfumato.hierarchies.types import plain
 from sfumato.localization.lists import ListMessage, enumeration, names_told
 from sfumato.localization.messages import Messages
 from sfumato.localization.plurals import filled
-from sfumato.microdata.models.listed_values import named
+from sfumato.microdata.models.registry import named
 from sfumato.microdata.perturbation.plan import Perturbation
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.publish_plan import OPERATIONS, Limit, PublishPlan, number_of

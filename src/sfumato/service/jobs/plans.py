@@ -123,7 +123,7 @@ def check_paths(plan: Any, files: Container[str], shape: Schema[Any] | None = No
         files: The names of the permitted files.
         shape: The schema; by default that of a plan of either kind.
     """
-    from sfumato.microdata.plan.plan_schema import PLAN
+    from sfumato.microdata.plan.write import PLAN
     from sfumato.tables.plan.table_plan import PLAN as TABLE_PLAN
 
     faults = []

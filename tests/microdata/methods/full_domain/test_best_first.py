@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from sfumato.engines.opening import open_engine
 from sfumato.errors import UnattainableError
 from sfumato.microdata.methods.full_domain import best_first, exhaustive, optimal
-from sfumato.microdata.methods.full_domain.lattice.problem import LatticeProblem
-from sfumato.microdata.methods.full_domain.make_problem import problem_of
+from sfumato.microdata.methods.full_domain.problem import LatticeProblem, problem_of
 from sfumato.microdata.plan.read import read_plan
 from sfumato.pipelines.release import anonymize
 from sfumato.pipelines.release_stages.counting import frequency_table
@@ -66,9 +65,9 @@ def test_it_finds_what_brute_force_finds(frame, loss, aggregate, suppression, mo
         best = exhaustive.search(problem).best
     except UnattainableError:
         with pytest.raises(UnattainableError):
-            best_first.search(problem)
+            best_first.search_best_first(problem)
         return
-    found = best_first.search(problem)
+    found = best_first.search_best_first(problem)
     assert found.proved_optimal
     assert found.best.loss == pytest.approx(best.loss)
     assert found.best.rank == optimal.search(problem).best.rank
@@ -78,7 +77,7 @@ def test_it_finds_what_brute_force_finds(frame, loss, aggregate, suppression, mo
 @given(frames(), st.sampled_from([0.0, 0.2]))
 def test_a_bound_holds_whenever_time_runs_out(frame, suppression) -> None:
     problem = frame_problem(frame, 3, {"suppression": suppression})
-    found = best_first.search(replace(problem, time_limit=0.0))
+    found = best_first.search_best_first(replace(problem, time_limit=0.0))
     best = exhaustive.search(problem).best
     assert found.best.satisfied
     if found.proved_optimal:

@@ -8,9 +8,9 @@ import pytest
 from sfumato.hierarchies.hierarchy import make_hierarchy
 from sfumato.microdata.counts.frequency_table import Coding, FrequencyTable
 from sfumato.microdata.losses.registry import prepare
+from sfumato.microdata.methods.full_domain import compiled_searches as frontier
 from sfumato.microdata.methods.full_domain import optimal
-from sfumato.microdata.methods.full_domain.lattice import frontier
-from sfumato.microdata.methods.full_domain.lattice.problem import LatticeProblem
+from sfumato.microdata.methods.full_domain.problem import LatticeProblem
 from sfumato.microdata.models.k_anonymity import KAnonymity
 
 LOSSES = ["score", "loss-metric", "discernibility", "precision", "height", "average-class-size", "non-uniform-entropy"]

@@ -11,8 +11,8 @@ from sfumato.errors import UnattainableError
 from sfumato.hierarchies.hierarchy import make_hierarchy
 from sfumato.microdata.counts.frequency_table import Coding, FrequencyTable
 from sfumato.microdata.losses.registry import prepare
-from sfumato.microdata.methods.full_domain import exhaustive, optimal, samarati
-from sfumato.microdata.methods.full_domain.lattice.problem import LatticeProblem
+from sfumato.microdata.methods.full_domain import exhaustive, optimal
+from sfumato.microdata.methods.full_domain.problem import LatticeProblem
 from sfumato.microdata.models.equivalence_classes import histogram
 from sfumato.microdata.models.k_anonymity import KAnonymity
 from sfumato.microdata.models.l_diversity import LDiversity
@@ -231,7 +231,7 @@ def test_samarati_finds_the_lowest_height_and_its_best_node(table, k, share) -> 
     releasable = [node for node in exhaustive.judge_all(problem) if node.satisfied]
     if not releasable:
         return
-    found = samarati.search(problem_of(table, "loss-metric", [KAnonymity(k)], share))
+    found = optimal.search_by_height(problem_of(table, "loss-metric", [KAnonymity(k)], share))
     lowest = min(sum(node.node) for node in releasable)
     best = min(node.loss for node in releasable if sum(node.node) == lowest)
     assert sum(found.best.node) == lowest

@@ -10,8 +10,8 @@ from sfumato.hierarchies.hierarchy import make_hierarchy
 from sfumato.microdata.counts.frequency_table import Coding, FrequencyTable
 from sfumato.microdata.losses.registry import prepare
 from sfumato.microdata.methods.full_domain import optimal
-from sfumato.microdata.methods.full_domain.lattice.problem import LatticeProblem
-from sfumato.microdata.methods.full_domain.lattice.rare_combinations import RareCombinationSearch
+from sfumato.microdata.methods.full_domain.compiled_searches import RareCombinationSearch
+from sfumato.microdata.methods.full_domain.problem import LatticeProblem
 from sfumato.microdata.models.k_anonymity import KAnonymity
 
 LOSSES = ["score", "loss-metric", "discernibility", "precision", "height", "average-class-size", "non-uniform-entropy"]

@@ -18,8 +18,7 @@ from sfumato.engines.dataframes.engine import FrameEngine
 from sfumato.errors import PlanError, UnattainableError
 from sfumato.microdata.methods.k_optimize import problem_arrays as at
 from sfumato.microdata.methods.k_optimize import search as k_optimize
-from sfumato.microdata.methods.k_optimize.cut_features import space_of
-from sfumato.microdata.methods.k_optimize.labels import joined, published
+from sfumato.microdata.methods.k_optimize.cut_features import joined, published, space_of
 from sfumato.microdata.plan.read import read_plan
 from sfumato.pipelines.release import anonymize
 from sfumato.pipelines.release_stages.counting import frequency_table

@@ -6,12 +6,11 @@ import pytest
 
 from sfumato import datasets
 from sfumato.engines.opening import open_engine
-from sfumato.microdata.methods.full_domain.make_problem import problem_of
+from sfumato.microdata.methods.full_domain.problem import problem_of
 from sfumato.microdata.methods.local_recoding import annealing, annealing_kernels
 from sfumato.microdata.methods.local_recoding.annealing_kernels import NOWHERE
-from sfumato.microdata.methods.local_recoding.candidate_classes import CellWalk
 from sfumato.microdata.methods.local_recoding.candidate_kernels import CandidateBuffers
-from sfumato.microdata.methods.local_recoding.candidates import Candidate
+from sfumato.microdata.methods.local_recoding.candidates import Candidate, CellWalk
 from sfumato.microdata.methods.local_recoding.sweep import Sweep
 from sfumato.microdata.plan.read import read_plan
 from sfumato.pipelines.release_stages.counting import frequency_table
@@ -66,7 +65,7 @@ def test_with_little_room_the_best_cells_are_kept(monkeypatch: pytest.MonkeyPatc
     walk = CellWalk(sweep_of(5))
     worth = prices_of(walk)[1]
     every = walk.found(worth, GOING, 1.5)
-    monkeypatch.setattr("sfumato.microdata.methods.local_recoding.candidate_classes.MOST_CELLS", 100)
+    monkeypatch.setattr("sfumato.microdata.methods.local_recoding.candidates.MOST_CELLS", 100)
     some = walk.found(worth, GOING, 1.5)
     assert 0 < len(some.costs) <= 100
     assert some.ratios.max() <= np.sort(every.ratios)[100]

@@ -6,12 +6,11 @@ import pytest
 
 from sfumato import datasets
 from sfumato.engines.opening import open_engine
-from sfumato.microdata.methods.full_domain.make_problem import problem_of
+from sfumato.microdata.methods.full_domain.problem import problem_of
+from sfumato.microdata.methods.local_recoding.annealing import bettered
 from sfumato.microdata.methods.local_recoding.candidates import Candidate
-from sfumato.microdata.methods.local_recoding.classes import with_company
-from sfumato.microdata.methods.local_recoding.exchange import bettered
 from sfumato.microdata.methods.local_recoding.search import guided
-from sfumato.microdata.methods.local_recoding.sweep import UNPLACED, Sweep
+from sfumato.microdata.methods.local_recoding.sweep import UNPLACED, Sweep, with_company
 from sfumato.microdata.plan.read import read_plan
 from sfumato.pipelines.release_stages.counting import frequency_table
 

@@ -10,14 +10,14 @@ import pytest
 
 from sfumato.engines.opening import open_engine
 from sfumato.errors import UnattainableError
-from sfumato.microdata.methods.full_domain.make_problem import problem_of
-from sfumato.microdata.methods.local_recoding import candidate_classes as cells
-from sfumato.microdata.methods.local_recoding import lower_bound as module
-from sfumato.microdata.methods.local_recoding.candidate_classes import CellWalk
-from sfumato.microdata.methods.local_recoding.lower_bound import bound_of
+from sfumato.microdata.methods.full_domain.problem import problem_of
+from sfumato.microdata.methods.local_recoding import candidates as cells
+from sfumato.microdata.methods.local_recoding import search as module
+from sfumato.microdata.methods.local_recoding.candidates import CellWalk
+from sfumato.microdata.methods.local_recoding.search import bound_of
 from sfumato.microdata.methods.local_recoding.sweep import Sweep
 from sfumato.microdata.methods.search import search
-from sfumato.microdata.methods.time_limit import Deadline
+from sfumato.microdata.methods.search_result import Deadline
 from sfumato.microdata.plan.read import read_plan
 from sfumato.pipelines.release import anonymize
 from sfumato.pipelines.release_stages.counting import frequency_table

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from sfumato import datasets
 from sfumato.errors import UnattainableError
-from sfumato.microdata.methods.full_domain.make_problem import problem_of
+from sfumato.microdata.methods.full_domain.problem import problem_of
 from sfumato.microdata.methods.local_recoding import search as local
 from sfumato.microdata.methods.search import search
 from sfumato.microdata.plan.methods import LOSSES, Optimal

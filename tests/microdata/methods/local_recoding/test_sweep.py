@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from sfumato.engines.opening import open_engine
-from sfumato.microdata.methods.full_domain.make_problem import problem_of
+from sfumato.microdata.methods.full_domain.problem import problem_of
 from sfumato.microdata.methods.local_recoding import sweep as sweeps
 from sfumato.microdata.methods.local_recoding.candidates import Candidate
 from sfumato.microdata.methods.local_recoding.sweep import UNPLACED, Sweep

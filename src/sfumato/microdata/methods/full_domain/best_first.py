@@ -1,20 +1,7 @@
-"""Best-first search for lattices too large to enumerate; it ends with a proof of optimality or, in time, with a bound.
-
-Columns are assigned levels one after the other. Columns without an assignment are taken at their highest levels: such a
-node is coarser than all nodes that the choice so far leaves open, so
-
-- if more rows than the suppression limit are certain to violate a model there, all of them are ruled out (the subset
-  pruning of LeFevre, K. et al. (2005). Incognito, https://doi.org/10.1145/1066157.1066164);
-- they cost at least what suppression costs there;
-- the cost of the chosen levels, and of the lowest levels that pairs of columns leave to the others, bounds the rest of
-  their loss from below.
-
-The choice with the smallest bound is expanded next (best first), so the smallest bound in the queue bounds every node
-not yet evaluated. When it exceeds the best solution found, that one is optimal. Otherwise, when the time is over, the
-best solution is returned together with the bound. Nothing is stored for nodes that were not reached.
-"""
+"""Searches that evaluate few nodes: method `greedy`, and best-first search for large lattices."""
 
 import heapq
+from collections.abc import Iterator
 from itertools import count
 
 import numpy as np
@@ -22,11 +9,88 @@ import numpy as np
 from sfumato.dataclass import dataclass
 from sfumato.localization.messages import Message
 from sfumato.microdata.counts.grouping import Node
-from sfumato.microdata.methods.full_domain.greedy import Walk
-from sfumato.microdata.methods.full_domain.lattice.pair_screening import rare_pairs
-from sfumato.microdata.methods.full_domain.lattice.problem import LatticeProblem, NodeEvaluation, NodeSolution
+from sfumato.microdata.methods.full_domain.lattice_nodes import rare_pairs
+from sfumato.microdata.methods.full_domain.problem import Judgments, LatticeProblem, NodeSolution
 from sfumato.microdata.methods.full_domain.unattainable import unattainable
+from sfumato.microdata.methods.search_result import NodeEvaluation
 from sfumato.microdata.models.equivalence_classes import BoolArray, Counts, Floats
+
+REMARK = "Greedy search: no single step improves this result, but a better one may exist; method optimal proves."
+
+
+def search_greedily(problem: LatticeProblem) -> NodeSolution:
+    """Find a good node.
+
+    Top-down starts with every column at its highest level and refines, each time to the releasable neighbor of least
+    loss, as long as the loss decreases. Bottom-up starts from the lowest levels and generalizes, each time the column
+    that saves most rows from suppression per loss added, until the node may be released; then it refines where possible
+    (similar to Sweeney, L. (2002). Datafly, https://doi.org/10.1142/S021848850200165X, which generalizes the column
+    with most values instead). Both stop at a node that no single step improves; a better one may exist elsewhere.
+
+    Raises:
+        UnattainableError: No node on the path, not even the top, satisfies the models within the suppression limit.
+    """
+    walk = Walk(problem)
+    best = walk.up() if problem.upwards else walk.down()
+    if best is None:
+        raise unattainable(problem)
+    late = Message("note.greedy_late", seconds=problem.time_limit)
+    remarks = (late if walk.ended else Message("note.greedy"),)
+    return NodeSolution(best, False, walk.checked, problem.size, notes=remarks, cut_short=walk.ended)
+
+
+class Walk:
+    """A path through the lattice on which each node is evaluated once.
+
+    Attributes:
+        ended: Whether the search timed out.
+    """
+
+    def __init__(self, problem: LatticeProblem) -> None:
+        self.problem = problem
+        self.ended = False
+        self._judgments = Judgments(problem)
+
+    @property
+    def checked(self) -> int:
+        return len(self._judgments)
+
+    def down(self, start: Node | None = None) -> NodeEvaluation | None:
+        """Refine from a releasable node until no finer neighbor improves it; None if the start is not releasable."""
+        best = self._judgments[start or self.problem.highest]
+        if not best.satisfied:
+            return None
+        while True:
+            next_best = self.problem.best([best, *self._neighbors(best.node, -1)])
+            if next_best is None or next_best is best:
+                return best
+            best = next_best
+
+    def up(self) -> NodeEvaluation | None:
+        """Generalize from the lowest levels to a releasable node, then refine; None if no node on the path is."""
+        here = self._judgments[self.problem.lowest]
+        while not here.satisfied:
+            coarser = list(self._neighbors(here.node, 1))
+            if not coarser:
+                return self.down() if self.ended else None
+            here = max(coarser, key=lambda after: _worth(here, after))
+        return self.down(here.node)
+
+    def _neighbors(self, node: Node, step: int) -> Iterator[NodeEvaluation]:
+        """Yield the neighbors of a node that are evaluated in time."""
+        for neighbor in self.problem.neighbors(node, step):
+            self.ended |= self.problem.deadline.over
+            if self.ended:
+                return
+            yield self._judgments[neighbor]
+
+
+def _worth(before: NodeEvaluation, after: NodeEvaluation) -> tuple[bool, float, float]:
+    """Return whether a step reaches a releasable node, and the rows it saves per additional loss."""
+    saved = before.suppressed_rows - after.suppressed_rows
+    cost = max(after.loss_terms.generalization - before.loss_terms.generalization, 1e-12)
+    return (after.satisfied, -after.loss if after.satisfied else saved / cost, -after.loss)
+
 
 TIE = 1e-9
 # Maximum number of open choices: beyond it, the search ends as if its time were over.
@@ -36,6 +100,19 @@ MAX_WAITING = 4_000_000
 @dataclass(frozen=True, slots=True)
 class Choice:
     """Levels chosen for the first columns of the order.
+
+    Columns are assigned levels one after the other. Columns without an assignment are taken at their highest levels:
+    such a node is coarser than all nodes that the choice so far leaves open, so
+
+    - if more rows than the suppression limit are certain to violate a model there, all of them are ruled out (the
+      subset pruning of LeFevre, K. et al. (2005). Incognito, https://doi.org/10.1145/1066157.1066164);
+    - they cost at least what suppression costs there;
+    - the cost of the chosen levels, and of the lowest levels that pairs of columns leave to the others, bounds the rest
+      of their loss from below.
+
+    The choice with the smallest bound is expanded next (best first), so the smallest bound in the queue bounds every
+    node not yet evaluated. When it exceeds the best solution found, that one is optimal. Otherwise, when the time is
+    over, the best solution is returned together with the bound. Nothing is stored for nodes that were not reached.
 
     Attributes:
         levels: Of the columns in their order; least: for every column, the lowest level still possible.
@@ -49,7 +126,7 @@ class Choice:
     judgment: NodeEvaluation | None = None
 
 
-def search(problem: LatticeProblem) -> NodeSolution:
+def search_best_first(problem: LatticeProblem) -> NodeSolution:
     """Find the best node, with a proof if the time suffices.
 
     Raises:

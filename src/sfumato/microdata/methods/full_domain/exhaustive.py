@@ -16,16 +16,11 @@ from sfumato.localization.messages import Message
 from sfumato.microdata.counts.combinations import Words
 from sfumato.microdata.counts.grouping import Grouped, Grouper, Node, hash_capacity
 from sfumato.microdata.losses.loss import Charges, LossTerms, Sweepable, SweepResult
-from sfumato.microdata.methods.full_domain.greedy import Walk
-from sfumato.microdata.methods.full_domain.lattice import sweep_kernels
-from sfumato.microdata.methods.full_domain.lattice.problem import (
-    ClassSizeSummary,
-    LatticeProblem,
-    NodeEvaluation,
-    NodeSolution,
-)
+from sfumato.microdata.methods.full_domain import rare_combination_kernels as sweep_kernels
+from sfumato.microdata.methods.full_domain.best_first import Walk
+from sfumato.microdata.methods.full_domain.problem import LatticeProblem, NodeSolution
 from sfumato.microdata.methods.full_domain.unattainable import unattainable
-from sfumato.microdata.methods.time_limit import Deadline
+from sfumato.microdata.methods.search_result import ClassSizeSummary, Deadline, NodeEvaluation
 from sfumato.microdata.models.equivalence_classes import Counts, Floats
 
 # Number of threads that share a height: the compiled loops release the interpreter lock.

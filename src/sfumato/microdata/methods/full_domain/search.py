@@ -1,36 +1,43 @@
 """Entry point of the full-domain methods: one level per column."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from importlib import import_module
 from typing import Any
 
 import numpy as np
 
+from sfumato.dataclass import dataclass
+from sfumato.errors import UnattainableError
 from sfumato.microdata.counts.frequency_table import FrequencyTable
 from sfumato.microdata.counts.grouping import Node
-from sfumato.microdata.methods.full_domain import optimal
-from sfumato.microdata.methods.full_domain.lattice.problem import Judgments, LatticeProblem, NodeSolution
-from sfumato.microdata.methods.full_domain.make_problem import problem_of
-from sfumato.microdata.methods.full_domain.timeout_result import releasable
-from sfumato.microdata.methods.search_result import ProgressCallback, Result
+from sfumato.microdata.counts.persons import person_view
+from sfumato.microdata.methods.full_domain import exhaustive, optimal
+from sfumato.microdata.methods.full_domain.best_first import search_greedily
+from sfumato.microdata.methods.full_domain.problem import Judgments, LatticeProblem, NodeSolution, problem_of
+from sfumato.microdata.methods.full_domain.unattainable import releasable
+from sfumato.microdata.methods.search_result import NodeEvaluation, ProgressCallback, Result
 from sfumato.microdata.models.equivalence_classes import BoolArray
 from sfumato.microdata.models.model import checks_published
 from sfumato.microdata.models.persons import against_raw
-from sfumato.microdata.plan.methods import FullDomain
+from sfumato.microdata.plan.methods import FullDomain, Suppression
 from sfumato.microdata.plan.model import Plan
-from sfumato.microdata.recoding.mapping import at_node
+from sfumato.microdata.recoding.mapping import LevelRecoding, Recoding, at_node
 
 # Number of nodes to draw from, including the optimum.
 CANDIDATES = 8
 NEAR = 1e-9
+_SEARCHES: dict[str, Callable[[LatticeProblem], NodeSolution]] = {
+    "optimal": optimal.search,
+    "samarati": optimal.search_by_height,
+    "greedy": search_greedily,
+    "exhaustive": exhaustive.search,
+}
 
 
 def search(plan: Plan, method: FullDomain, table: FrequencyTable, progress: ProgressCallback | None) -> Result:
     """Return the recoding at the node that the method finds."""
     problem = problem_of(plan, method, table, progress)
-    # The module has the name of its method.
-    found: NodeSolution = import_module(f"sfumato.microdata.methods.full_domain.{method.name}").search(problem)
+    found = _SEARCHES[method.name](problem)
     solution = releasable(problem, _proved(problem, found))
     if method.hide_minimality:
         solution = near_least(problem, solution, plan.drawing_seed)
@@ -110,3 +117,75 @@ def _nearby(problem: LatticeProblem, node: Node) -> set[Node]:
     coarser = set(problem.neighbors(node, 1))
     further = {other for one in coarser for step in (1, -1) for other in problem.neighbors(one, step)}
     return {node} | coarser | further
+
+
+BUDGETS = (0.0, 0.01, 0.02, 0.05, 0.10)
+# Beyond this size (nodes times combinations) other limits are not searched: a report must not take minutes.
+MOST_WORK = 300_000_000
+MOST_COMBINATIONS = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class TradeOffPoint:
+    """A possible release that was not chosen.
+
+    Attributes:
+        levels: Of each column; loss: its loss; suppressed_rows: how many rows it would suppress.
+        changed: The column that is one level finer than in the release, for a neighbor; None for another limit.
+        suppression_limit: The suppression limit, if it differs from the plan's.
+    """
+
+    levels: dict[str, int]
+    loss: float
+    suppressed_rows: int
+    changed: str | None = None
+    suppression_limit: float | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        more = {"finer": self.changed} if self.changed is not None else {"budget": self.suppression_limit}
+        return {"levels": self.levels, "loss": self.loss, "suppressed_rows": self.suppressed_rows} | more
+
+
+def alternatives(plan: Plan, table: FrequencyTable, recoding: Recoding) -> tuple[TradeOffPoint, ...]:
+    """Return alternatives with other suppression limits and finer neighbors; none without levels or if too slow."""
+    method = plan.method
+    if not isinstance(method, FullDomain) or not isinstance(recoding, LevelRecoding):
+        return ()
+    plan, table = person_view(plan, table)
+    problem = problem_of(plan, method, table)
+    if len(table.counts) > MOST_COMBINATIONS:
+        return ()
+    entries = _neighbors(problem, recoding)
+    if problem.size * len(table.counts) <= MOST_WORK:
+        entries = [*_budgets(table, problem), *entries]
+    return tuple(entries)
+
+
+def _neighbors(problem: LatticeProblem, recoding: LevelRecoding) -> list[TradeOffPoint]:
+    """Return the nodes one level finer in one column."""
+    node = recoding.node
+    entries = []
+    for column, level in enumerate(node):
+        if level > problem.lowest[column]:
+            judgment = problem.evaluate((*node[:column], level - 1, *node[column + 1 :]))
+            entries.append(_alternative(problem, judgment, changed=problem.table.columns[column]))
+    return entries
+
+
+def _budgets(table: FrequencyTable, problem: LatticeProblem) -> list[TradeOffPoint]:
+    """Return the best node for each of a few other suppression limits."""
+    entries = []
+    for share in BUDGETS:
+        limit = Suppression(share=share).limit(table.rows)
+        if limit != problem.limit:
+            try:
+                best = optimal.search(problem.with_limit(limit)).best
+                entries.append(_alternative(problem, best, suppression_limit=share))
+            except UnattainableError:
+                continue
+    return entries
+
+
+def _alternative(problem: LatticeProblem, judgment: NodeEvaluation, **more: Any) -> TradeOffPoint:
+    levels = dict(zip(problem.table.columns, judgment.node, strict=True))
+    return TradeOffPoint(levels, judgment.loss, judgment.suppressed_rows, **more)

@@ -28,11 +28,19 @@ from sfumato.localization.messages import Message
 from sfumato.microdata.counts.frequency_table import FrequencyTable
 from sfumato.microdata.methods.class_assessment import beyond_limits
 from sfumato.microdata.methods.k_optimize import problem_arrays as at
-from sfumato.microdata.methods.k_optimize.cut_features import SearchSpace, State, space_of
+from sfumato.microdata.methods.k_optimize.cut_features import SearchSpace, State, published, recoding_of, space_of
 from sfumato.microdata.methods.k_optimize.kernels import penalties
-from sfumato.microdata.methods.k_optimize.labels import published, recoding_of
-from sfumato.microdata.methods.k_optimize.local_search import Incumbent, columns_of, settle, stray, wander
-from sfumato.microdata.methods.k_optimize.workers import Crew, DiveOutcome, OpenNode, SearchThread
+from sfumato.microdata.methods.k_optimize.workers import (
+    Crew,
+    DiveOutcome,
+    Incumbent,
+    OpenNode,
+    SearchThread,
+    columns_of,
+    settle,
+    stray,
+    wander,
+)
 from sfumato.microdata.methods.search_result import Result
 from sfumato.microdata.plan.methods import KOptimize
 from sfumato.microdata.plan.model import Plan

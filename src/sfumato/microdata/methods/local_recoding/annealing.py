@@ -2,25 +2,119 @@
 
 The recoding is a facility location problem with a minimum number of customers: candidate classes ("cells") are opened,
 and every row goes to the cheapest open one that contains it and is not left too small. Prices of rows are improved
-first, so that few candidates with few rows remain (see price_kernels.py). Then the candidates are opened that lose
+first, so that few candidates with few rows remain (see candidate_kernels.py). Then the candidates are opened that lose
 least for the prices of their rows. Finally random candidates are opened or closed, and classes that become too small
 are closed too, if that adds no more loss than the temperature allows (Kirkpatrick, S., Gelatt, C. D., Vecchi, M. P.
 (1983). Optimization by simulated annealing, https://doi.org/10.1126/science.220.4598.671). The amount of work is
 limited: the same table gives the same classes, unless the time is over.
 """
 
+import enum
+
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.microdata.methods.local_recoding import annealing_kernels, candidate_kernels, price_kernels
+from sfumato.microdata.methods.local_recoding import annealing_kernels, candidate_kernels, exchange_kernels
 from sfumato.microdata.methods.local_recoding.annealing_kernels import NOWHERE, Core, Opened
-from sfumato.microdata.methods.local_recoding.candidate_classes import CellWalk
 from sfumato.microdata.methods.local_recoding.candidate_kernels import CandidateBuffers
-from sfumato.microdata.methods.local_recoding.classes import costs_of, firsts_of, levels_of
-from sfumato.microdata.methods.local_recoding.exchange import Kinds, affordable, bettered
-from sfumato.microdata.methods.local_recoding.sweep import UNPLACED, Ints, Sweep
-from sfumato.microdata.methods.time_limit import Flag
+from sfumato.microdata.methods.local_recoding.candidates import CellWalk
+from sfumato.microdata.methods.local_recoding.exchange_kernels import Groups
+from sfumato.microdata.methods.local_recoding.sweep import UNPLACED, Ints, Sweep, costs_of, firsts_of, levels_of
+from sfumato.microdata.methods.search_result import Flag
 from sfumato.microdata.models.equivalence_classes import Floats
+
+# Limit of the classes visited for all rows: about a second.
+MAX_EXCHANGE_LOOKS = 100_000_000
+
+
+# Classes times combinations above which only one kind of exchange is affordable.
+MANY_PAIRS = 20_000_000
+
+
+class Kinds(enum.Flag):
+    """The kinds of improvement applied once all rows are assigned.
+
+    Only for privacy models on class sizes; the same table and classes give the same result, unless the time is over.
+    """
+
+    DISSOLVE = enum.auto()
+    MOVE = enum.auto()
+    BOTH = DISSOLVE | MOVE
+
+
+def affordable(owners: Ints, kind: Kinds) -> Kinds:
+    """Return both kinds of exchange if there are few classes and combinations, else one."""
+    return Kinds.BOTH if (int(owners.max(initial=-1)) + 1) * len(owners) <= MANY_PAIRS else kind
+
+
+def bettered(sweep: Sweep, owners: Ints, least: Floats, stop: Flag, kinds: Kinds = Kinds.BOTH) -> Ints:
+    """Return the classes after assigning rows, dissolving poor classes and moving rows.
+
+    Args:
+        owners: The class of each combination, or UNPLACED.
+        least: Lower bound of the loss of a row of each combination.
+    """
+    table, problem, columns = sweep.table, sweep.problem, _telling_first(sweep)
+    lowest, highest = (np.array(levels, np.int64)[columns] for levels in (problem.lowest, problem.highest))
+    codes, prices = np.ascontiguousarray(table.codes[:, columns]), sweep.prices_by(columns)
+    groups = _groups(owners, len(columns))
+    exchange_kernels.gather(codes, table.counts, groups, prices, lowest)
+    # Numbered by cost, classes are stored in the order of access.
+    numbers = np.argsort(groups.costs, kind="stable")
+    groups = _groups(_renumbered(owners, np.argsort(numbers)), len(columns))
+    parts = (codes, table.counts, groups, prices)
+    exchange_kernels.gather(*parts, lowest)
+    left = np.flatnonzero(owners < 0)
+    left = left[np.argsort(-least[left], kind="stable")]
+    exchange_kernels.place_rows(*parts, _order(groups), left, lowest, highest, stop)
+    if Kinds.DISSOLVE in kinds:
+        exchange_kernels.dissolve(*parts, _order(groups), least, lowest, highest, stop)
+    if Kinds.MOVE in kinds:
+        exchange_kernels.move_rows(*parts, _order(groups), least, problem.k, lowest, highest, stop)
+    return _without_gaps(_renumbered(groups.owners, numbers))
+
+
+def _telling_first(sweep: Sweep) -> Ints:
+    """Return the columns, those with the highest expected cost of adding a row first, so that comparisons end early."""
+    table = sweep.table
+    told = []
+    for column, ladder in enumerate(table.ladders):
+        shares = np.bincount(table.codes[:, column], table.counts, ladder.size) / table.counts.sum()
+        step = min(sweep.problem.lowest[column] + 1, ladder.height - 1)
+        told.append((1 - (shares**2).sum()) * (shares @ sweep.prices.costs[column, step, : ladder.size]))
+    return np.argsort(-np.array(told), kind="stable")
+
+
+def _renumbered(owners: Ints, numbers: Ints) -> Ints:
+    """Renumber the classes; unassigned rows stay unassigned."""
+    return np.append(numbers, UNPLACED)[owners]
+
+
+def _order(groups: Groups) -> Ints:
+    """Return the nonempty classes, the cheapest first."""
+    order = np.argsort(groups.costs, kind="stable")
+    return order[groups.head[order] >= 0]
+
+
+def _without_gaps(owners: Ints) -> Ints:
+    """Number classes without gaps."""
+    used = np.unique(owners[owners >= 0])
+    return np.where(owners < 0, UNPLACED, np.searchsorted(used, owners))
+
+
+def _groups(owners: Ints, columns: int) -> Groups:
+    rows, number = len(owners), int(owners.max(initial=-1)) + 1
+    return Groups(
+        owners.copy(),
+        np.full(rows, UNPLACED, np.int64),
+        np.full(rows, UNPLACED, np.int64),
+        np.full(number, UNPLACED, np.int64),
+        np.zeros(number, np.int64),
+        np.zeros((number, columns), np.int64),
+        np.zeros(number),
+        np.array([MAX_EXCHANGE_LOOKS], np.int64),
+    )
+
 
 Halves = npt.NDArray[np.int32]
 # Thresholds: cells with a ratio below the first are opened first, then those below the next.
@@ -79,7 +173,7 @@ def _worth(walk: CellWalk, least: Floats, counts: Halves, stop: Flag) -> Floats:
     """Return the price of a row of each combination: its minimum loss, improved by the cells with little more loss."""
     worth, lengths = least.copy(), np.array([FIRST_LENGTH * SHORTER**step for step in range(PRICE_STEPS)])
     target = TARGET * float((counts * worth).sum())
-    price_kernels.better_prices(
+    candidate_kernels.better_prices(
         walk.found(worth, stop, FAR), counts, worth, walk.sweep.problem.k, target, lengths, stop
     )
     return worth

@@ -10,13 +10,22 @@ import numpy.typing as npt
 from sfumato.dataclass import dataclass
 from sfumato.microdata.counts.frequency_table import FrequencyTable
 from sfumato.microdata.counts.grouping import Grouped
-from sfumato.microdata.losses.additive_losses import Marginal
-from sfumato.microdata.losses.coverage import aggregated
-from sfumato.microdata.methods.full_domain.lattice.problem import LatticeProblem
-from sfumato.microdata.methods.full_domain.make_problem import problem_of
-from sfumato.microdata.methods.local_recoding.classes import costs_of, firsts_of, levels_of, with_company
-from sfumato.microdata.methods.local_recoding.sweep import UNPLACED, Ints, Sweep
-from sfumato.microdata.methods.search_result import ProgressCallback
+from sfumato.microdata.losses.additive_losses import Marginal, aggregated
+from sfumato.microdata.methods.full_domain.problem import LatticeProblem, problem_of
+from sfumato.microdata.methods.local_recoding import candidate_class_kernels, candidate_kernels
+from sfumato.microdata.methods.local_recoding.candidate_class_kernels import Rows, Stack
+from sfumato.microdata.methods.local_recoding.candidate_kernels import CandidateBuffers
+from sfumato.microdata.methods.local_recoding.kernels import LabelCosts
+from sfumato.microdata.methods.local_recoding.sweep import (
+    UNPLACED,
+    Ints,
+    Sweep,
+    costs_of,
+    firsts_of,
+    levels_of,
+    with_company,
+)
+from sfumato.microdata.methods.search_result import Flag, ProgressCallback
 from sfumato.microdata.models.equivalence_classes import BoolArray, Floats
 from sfumato.microdata.models.model import suppress_skewed_classes
 from sfumato.microdata.plan.methods import Local
@@ -174,3 +183,181 @@ def better(one: Candidate | None, other: Candidate | None) -> Candidate | None:
     if one is None or other is None:
         return one or other
     return other if other.loss < one.loss else one
+
+
+# Limits of the work, seconds each: combinations times nodes of an enumerated table, and combinations visited.
+MOST_WORK = 400_000_000
+# Limits of the candidate cells: ratio, higher for the smallest classes; share of all combinations (or narrow cells);
+# and memory. Of each cell, the rows with the highest prices, enough for this many classes; others rarely fit better
+# there than elsewhere.
+FOR_SMALL = 0.4
+WIDEST_SHARE = 9
+DEAREST = 4
+NARROW = 2000
+FURTHER = (1.5, 1.6, 1.75, 2.0, 2.5, 3.0, 4.0, 6.0, 10.0)
+MOST_CELLS = 100_000
+MOST_MEMBERS = 6_000_000
+# Sums of the same costs in different order differ by less.
+SAME = 1e-12
+# No row is in a class; no factors are needed.
+NOBODY, NOTHING = np.zeros(0, np.int64), np.zeros(0)
+
+
+@dataclass(frozen=True)
+class CellWalk:
+    """A table prepared for the enumeration, the columns of fewest values first.
+
+    Give each row a price such that in no cell the k largest prices add up to more than k rows lose there. Whatever the
+    classes of a recoding are, their rows lose no less than their prices: the sum of all prices is a proven lower bound.
+    Prices of any kind become such prices when each is multiplied by the smallest ratio of the cells that contain its
+    row; the first price of a row is its loss at the cheapest node at which its class is large enough. This is the dual
+    of the linear program that covers all rows by cells (for set covering: Caprara, A., Fischetti, M., Toth, P. (1999).
+    A heuristic method for the set covering problem, https://doi.org/10.1287/opre.47.5.730); cells whose ratio is near 1
+    make good classes.
+    """
+
+    sweep: Sweep
+
+    @property
+    def feasible(self) -> bool:
+        """Whether all cells can be enumerated in a few seconds, and cost no less at a higher level."""
+        table = self.sweep.table
+        return self.sweep.problem.size * len(table.counts) <= MOST_WORK and self._rises()
+
+    def _rises(self) -> bool:
+        costs = self.sweep.prices.costs
+        parts = (costs[at, : ladder.height, : ladder.size] for at, ladder in enumerate(self.sweep.table.ladders))
+        return all(bool((np.diff(part, axis=0) >= -SAME).all()) for part in parts)
+
+    @cached_property
+    def _order(self) -> Ints:
+        return np.argsort([ladder.size for ladder in self.sweep.table.ladders], kind="stable")
+
+    @cached_property
+    def _levels(self) -> tuple[Ints, Ints]:
+        problem = self.sweep.problem
+        return np.array(problem.lowest, np.int64)[self._order], np.array(problem.highest, np.int64)[self._order]
+
+    @cached_property
+    def _prices(self) -> LabelCosts:
+        return self.sweep.prices_by(self._order)
+
+    @cached_property
+    def _codes(self) -> np.ndarray[tuple[int, int], np.dtype[np.int32]]:
+        return np.ascontiguousarray(self.sweep.table.codes[:, self._order].T, np.int32)
+
+    @cached_property
+    def _floors(self) -> npt.NDArray[np.float64]:
+        """The minimum loss of a row at each level of each column."""
+        costs = self._prices.costs
+        floors = np.zeros(costs.shape[:2])
+        for at, column in enumerate(self._order):
+            ladder = self.sweep.table.ladders[column]
+            floors[at, : ladder.height] = costs[at, : ladder.height, : ladder.size].min(axis=1)
+        return floors
+
+    @cached_property
+    def _stack(self) -> Stack:
+        columns, rows = self._codes.shape
+        labels, levels = max(ladder.size for ladder in self.sweep.table.ladders), self._prices.labels.shape[1]
+        cells = columns, levels, labels
+        return Stack(
+            np.empty((columns, levels, rows), np.int32),
+            np.empty(cells, np.int32),
+            np.empty(cells, np.int32),
+            np.empty(cells),
+            np.empty(cells, np.int32),
+            np.zeros((columns, levels), np.int64),
+            np.zeros((columns, levels), np.int64),
+            np.zeros(columns, np.int64),
+            np.zeros(columns, np.int64),
+            np.zeros(columns, np.int64),
+            np.zeros(columns + 1, np.int64),
+            np.zeros(columns + 1, np.int64),
+            np.zeros(columns + 1),
+            np.zeros(columns + 1),
+            np.zeros(columns + 1),
+            np.empty(rows, np.int32),
+            np.full(labels, -1, np.int32),
+            np.empty(labels, np.int32),
+            np.empty(labels, np.int64),
+            np.empty(labels, np.int64),
+            self._floors,
+            np.array([MOST_WORK], np.int64),
+        )
+
+    def _by_worth(self, worth: Floats) -> tuple[npt.NDArray[np.int32], Rows]:
+        """Return the combinations by decreasing price, and their data in that order."""
+        order = np.argsort(-worth, kind="stable").astype(np.int32)
+        counts = self.sweep.table.counts[order].astype(np.int32)
+        return order, Rows(np.ascontiguousarray(self._codes[:, order]), counts, worth[order])
+
+    def cheapest(self, stop: Flag) -> Floats | None:
+        """Return the loss of a row of each combination at the cheapest node with a large enough class, if in time."""
+        return self.raised(np.ones(self._codes.shape[1]), self._alone(), stop)
+
+    def dual(self, worth: Floats, stop: Flag) -> Floats | None:
+        """Return feasible prices (a lower bound), proportional to the given ones in each cell; None at a timeout."""
+        suppressible = self.sweep.problem.limit > 0
+        return self.raised(worth, self._alone() if suppressible else np.full(len(worth), np.inf), stop)
+
+    def raised(self, worth: Floats, most: Floats, stop: Flag) -> Floats | None:
+        """Return prices times the smallest ratio of the cells of each combination, capped at `most`."""
+        factors = np.divide(most, worth, out=np.zeros_like(worth), where=worth > 0)
+        self._stack.work[0] = MOST_WORK
+        order, rows = self._by_worth(worth)
+        whole, ordered = np.arange(len(worth), dtype=np.int32), factors[order]
+        done = candidate_class_kernels.lower_factors(
+            rows, self._stack, self._prices, whole, *self._levels, self.sweep.problem.k, NOBODY, ordered, stop
+        )
+        factors[order] = ordered
+        # A row in no large enough cell keeps its price.
+        return worth * np.where(np.isinf(factors), 1.0, factors) if done else None
+
+    def _alone(self) -> Floats:
+        """The maximum loss of a row of each combination: when it is suppressed, or published at the top."""
+        sweep, codes = self.sweep, self.sweep.table.codes
+        columns = range(codes.shape[1])
+        lost = sum(sweep.shares[column] * sweep.suppressed(column)[codes[:, column]] for column in columns)
+        if sweep.problem.limit:
+            return np.array(lost, np.float64)
+        tops = [ladder.height - 1 for ladder in sweep.table.ladders]
+        kept = sum(sweep.prices.costs[column, tops[column], codes[:, column]] for column in columns)
+        return np.array(np.maximum(kept, lost), np.float64)
+
+    def found(self, worth: Floats, stop: Flag, limit: float) -> CandidateBuffers:
+        """Return the cells that lose least for the prices of their rows, with members by decreasing price.
+
+        Args:
+            limit: The highest ratio; a little higher for the smallest classes.
+        """
+        number = len(worth)
+        order, rows = self._by_worth(worth)
+        whole = np.arange(number, dtype=np.int32)
+        found = CandidateBuffers(
+            np.empty(MOST_MEMBERS, np.int32), np.zeros(MOST_CELLS + 1, np.int64), np.zeros(MOST_CELLS),
+            np.zeros(MOST_CELLS),
+        )  # fmt: skip
+        k, widest = self.sweep.problem.k, max(number // WIDEST_SHARE, NARROW)
+        self._stack.work[0] = MOST_WORK
+        many = candidate_kernels.collect(
+            rows, self._stack, self._prices, whole, *self._levels, k, NOBODY, NOTHING, limit + FOR_SMALL / k**2,
+            widest, DEAREST * k, found, stop,
+        )  # fmt: skip
+        members, starts, costs, ratios = found
+        return CandidateBuffers(order[members[: starts[many]]], starts[: many + 1], costs[:many], ratios[:many])
+
+    def further(self, worth: Floats, owners: Ints, stop: Flag) -> Ints:
+        """Return classes extended by new ones of unassigned rows, from the cells that lose least for their prices."""
+        order, rows = self._by_worth(worth)
+        ordered, number = owners[order], int(owners.max(initial=-1)) + 1
+        self._stack.work[0] = MOST_WORK
+        for limit in FURTHER:
+            left = np.flatnonzero(ordered < 0).astype(np.int32)
+            number = candidate_class_kernels.make_classes(
+                rows, self._stack, self._prices, left, *self._levels, self.sweep.problem.k, ordered, NOTHING, limit,
+                number, stop,
+            )  # fmt: skip
+        placed = np.empty_like(owners)
+        placed[order] = ordered
+        return placed

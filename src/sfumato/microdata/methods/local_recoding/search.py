@@ -9,6 +9,9 @@ https://doi.org/10.3233/978-1-61499-678-1-312; the greedy order by cost is speci
 the least loss of all local recodings. Published labels of one column may be at different levels and contain each other.
 """
 
+from collections.abc import Iterator
+from dataclasses import replace
+
 import numpy as np
 import numpy.typing as npt
 
@@ -20,21 +23,66 @@ from sfumato.microdata.losses.additive_losses import Marginal
 from sfumato.microdata.methods.class_labels import distinct_classes, distinct_labels, recode_classes
 from sfumato.microdata.methods.full_domain import optimal
 from sfumato.microdata.methods.full_domain import search as full_domain
-from sfumato.microdata.methods.full_domain.greedy import Walk
-from sfumato.microdata.methods.full_domain.lattice.pair_screening import screened
-from sfumato.microdata.methods.full_domain.lattice.problem import LatticeProblem, NodeEvaluation, NodeSolution
-from sfumato.microdata.methods.full_domain.make_problem import problem_of
-from sfumato.microdata.methods.full_domain.timeout_result import releasable
-from sfumato.microdata.methods.full_domain.unattainable import unattainable
+from sfumato.microdata.methods.full_domain.best_first import Walk
+from sfumato.microdata.methods.full_domain.lattice_nodes import screened
+from sfumato.microdata.methods.full_domain.problem import LatticeProblem, NodeSolution, problem_of
+from sfumato.microdata.methods.full_domain.unattainable import releasable, unattainable
+from sfumato.microdata.methods.local_recoding import exchange_kernels as cluster_kernels
 from sfumato.microdata.methods.local_recoding.annealing import annealed
-from sfumato.microdata.methods.local_recoding.candidate_classes import CellWalk
-from sfumato.microdata.methods.local_recoding.candidates import Candidate, better, placed, sweep_of, swept
+from sfumato.microdata.methods.local_recoding.candidates import (
+    SAME,
+    Candidate,
+    CellWalk,
+    better,
+    placed,
+    sweep_of,
+    swept,
+)
 from sfumato.microdata.methods.local_recoding.sweep import MOST_LISTED, UNPLACED, Ints, Sweep
-from sfumato.microdata.methods.search_result import ProgressCallback, Result
+from sfumato.microdata.methods.mondrian.search import partition
+from sfumato.microdata.methods.search_result import Deadline, NodeEvaluation, ProgressCallback, Result
 from sfumato.microdata.models.equivalence_classes import BoolArray, Floats
 from sfumato.microdata.plan.methods import Local
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.recoding.mapping import ClassRecoding, Labels
+
+# Minimum rows of a block: more rows mean less loss and more time.
+BLOCK_ROWS = 256
+
+
+def neighborhoods(sweep: Sweep, plan: Plan) -> Iterator[Ints]:
+    """Yield classes by neighborhood, as the class of each combination: Mondrian's own, and clusters within blocks.
+
+    The rows are cut into blocks as Mondrian cuts them (by loss). In each block a class begins with one combination and
+    takes the one that adds least loss, until it has k rows (similar to Byun, J.-W. et al. (2007). Efficient
+    k-anonymization using clustering techniques, https://doi.org/10.1007/978-3-540-71703-4_18). Models beyond
+    k-anonymity are satisfied by Mondrian's own classes, which are evaluated as they are cut. No node of the lattice is
+    ever listed.
+    """
+    problem = sweep.problem
+    yield partition(plan, sweep.table, problem.k, problem.deadline)
+    if problem.sizes_alone:
+        least = min(max(BLOCK_ROWS, 4 * problem.k), sweep.table.rows)
+        yield _clustered(sweep, partition(plan, sweep.table, least, problem.deadline))
+
+
+def _clustered(sweep: Sweep, blocks: Ints) -> Ints:
+    """Return the clusters of neighbors in each block."""
+    table, problem = sweep.table, sweep.problem
+    order = np.argsort(blocks, kind="stable")
+    edges = np.searchsorted(blocks[order], np.arange(int(blocks.max()) + 2))
+    owners = np.full(len(table.counts), -1, np.int64)
+    levels = np.array(problem.lowest, np.int64), np.array(problem.highest, np.int64)
+    number = 0
+    with problem.deadline.flag() as stop:
+        for block in range(len(edges) - 1):
+            rows = order[edges[block] : edges[block + 1]]
+            number = cluster_kernels.cluster_block(
+                table.codes, table.counts, rows, problem.k, *levels, sweep.prices, owners, number, stop
+            )
+            sweep.tell(block + 1, len(edges) - 1)
+    return owners
+
 
 # With fewer seconds, a fair solution comes first.
 UNHURRIED = 20.0
@@ -80,8 +128,6 @@ def _at_node(problem: LatticeProblem, method: Local, node: NodeEvaluation) -> Re
 
 def _large(plan: Plan, method: Local, sweep: Sweep, problem: LatticeProblem) -> Result:
     """Return the best clusters of neighbors, or the node of a greedy search if that loses less."""
-    from sfumato.microdata.methods.local_recoding.neighborhoods import neighborhoods
-
     best: Candidate | None = None
     try:
         for owners in neighborhoods(sweep, plan):
@@ -223,3 +269,53 @@ def guided(sweep: Sweep) -> Ints | None:
     with problem.deadline.flag() as stop:
         least = walk.cheapest(stop)
         return None if least is None else annealed(walk, least, stop)
+
+
+# Time limit of the bound.
+MOST_SECONDS = 2.0
+# Number of price improvements: each takes about as long, and adds less.
+TIMES = 2
+
+
+def bounded(plan: Plan, method: Local, table: FrequencyTable, result: Result) -> Result:
+    """Return a result with the lower bound of local recoding, and the relative gap of its loss, if known.
+
+    Whatever class a row is published in, all rows of the class have one label in each column, so they lie in one
+    lattice class ("cell") of a node, and this cell has at least as many rows as a class needs. A row therefore loses at
+    least the minimum of the loss of suppression and the loss at the cheapest node whose cell around it is large enough.
+    Rows with few neighbors also make these neighbors lose more. Prices account for that, because the prices of each
+    cell are limited together.
+    """
+    bound = bound_of(plan, method, table, Deadline(min(MOST_SECONDS, method.time_limit or MOST_SECONDS)))
+    if bound is None:
+        return result
+    bound = min(bound, result.loss)
+    gap = 0.0 if result.loss - bound <= SAME else 1 - bound / result.loss
+    details = {**result.details, "bound": bound, "gap": gap}
+    return replace(result, details=details, proved_optimal=result.proved_optimal or gap == 0.0)
+
+
+def bound_of(plan: Plan, method: Local, table: FrequencyTable, deadline: Deadline) -> float | None:
+    """Return a lower bound of the loss of every local recoding; None if unknown, or not found in time.
+
+    Losses that are no sums over columns, models of persons and weights, and very large tables have no bound.
+    """
+    problem = problem_of(plan, method, table)
+    loss = problem.loss
+    if not isinstance(loss, Marginal) or loss.aggregate == "geometric" or table.persons or table.sample is not None:
+        return None
+    walk = CellWalk(Sweep(replace(problem, missing_matches=False), method.nodes, 0))
+    prices = _prices(walk, deadline) if walk.feasible else None
+    return None if prices is None else float((prices * table.counts).sum() / table.rows) * (1 - SAME)
+
+
+def _prices(walk: CellWalk, deadline: Deadline) -> Floats | None:
+    """Return the highest prices found in time; None if not even the first ones are."""
+    with deadline.flag() as stop:
+        prices = walk.cheapest(stop)
+        for _ in range(TIMES):
+            raised = None if prices is None else walk.dual(prices, stop)
+            if raised is None:
+                break
+            prices = raised
+    return prices

@@ -3,14 +3,152 @@
 It returns a feasible assignment for tables of any size; the bound of the patterns limits its distance from the minimum.
 """
 
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+from itertools import combinations
+
 import numpy as np
+import numpy.typing as npt
 
 from sfumato.dataclass import dataclass
 from sfumato.errors import UnattainableError
+from sfumato.microdata.counts.combinations import numbers_of
 from sfumato.microdata.methods.local_suppression import kernels
-from sfumato.microdata.methods.local_suppression.patterns import Codes, Patterns
-from sfumato.microdata.methods.time_limit import Deadline
-from sfumato.microdata.models.equivalence_classes import Counts
+from sfumato.microdata.methods.search_result import Deadline
+from sfumato.microdata.models.equivalence_classes import (
+    MILLIONTHS,
+    BoolArray,
+    Counts,
+    EquivalenceClasses,
+    Floats,
+    holding_weights,
+)
+from sfumato.microdata.models.model import EXACT
+from sfumato.microdata.models.re_identification_risk import GlobalRisk, IndividualRisk, expected_risks, individual_risks
+
+Codes = npt.NDArray[np.int32]
+# Maximum number of entries (patterns times combinations): a fifth of a gigabyte.
+MOST_PLACES = 50_000_000
+UNFIT = -1
+
+
+@dataclass(frozen=True, slots=True)
+class SuppressibleCells:
+    """The values of a table: which may be suppressed, and at what cost.
+
+    A published row consists of its values outside the pattern. A missing value of the original data stays missing, so a
+    row with one fits only patterns that contain its column, where it costs nothing. Columns that must not be suppressed
+    are in no pattern: a missing value there is a value like any other.
+
+    Attributes:
+        codes: (combinations, columns), with a code for missing ones; counts: rows of each; missing: values that
+            are missing already.
+        prices: Cost of suppressing a value of each column; infinite if it must not be suppressed.
+    """
+
+    codes: Codes
+    counts: Counts
+    missing: BoolArray
+    prices: Floats
+
+    @property
+    def rows(self) -> int:
+        return int(self.counts.sum())
+
+    def costs(self, pattern: BoolArray) -> Floats:
+        """Return the cost of a pattern for a row of each combination."""
+        paid: Floats = (pattern[None, :] & ~self.missing).astype(float) @ np.where(
+            np.isfinite(self.prices), self.prices, 0.0
+        )
+        return paid
+
+
+@dataclass(frozen=True, slots=True)
+class Patterns:
+    """Patterns in order of their cost.
+
+    Attributes:
+        masks: (patterns, columns) whether a column is suppressed.
+        groups: (patterns, combinations) the group of equal rows, or UNFIT; costs: the cost of a row there.
+        sizes: (patterns, maximum number of groups) rows of each group.
+        next_price: The lowest cost of a pattern that was left out, infinite if none was.
+    """
+
+    cells: SuppressibleCells
+    masks: BoolArray
+    groups: Codes
+    costs: npt.NDArray[np.float64]
+    sizes: tuple[Counts, ...]
+    next_price: float
+
+    def bound(self, k: int) -> float:
+        """Return the minimum cost of all rows: for each the lowest cost of a group with k rows."""
+        return self.least_cost([sizes >= k for sizes in self.sizes])
+
+    def least_cost(self, enough: Iterable[BoolArray]) -> float:
+        """Return the minimum cost of all rows if only some groups of each pattern may be used.
+
+        A class is never larger than the full group; so a model that the group violates is violated by all its classes.
+        """
+        least = np.full(len(self.cells.counts), self.next_price)
+        for groups, costs, keep in zip(self.groups, self.costs, enough, strict=True):
+            least = np.where((groups != UNFIT) & keep[groups], np.minimum(least, costs), least)
+        return float((least * self.cells.counts).sum())
+
+    def sums(self, values: Counts) -> Iterator[Counts]:
+        """Yield the sum of values over the combinations of each group, for each pattern."""
+        for groups, sizes in zip(self.groups, self.sizes, strict=True):
+            fits, sums = groups != UNFIT, np.zeros(len(sizes), np.int64)
+            np.add.at(sums, groups[fits], values[fits])
+            yield sums
+
+
+def patterns_of(cells: SuppressibleCells) -> Patterns:
+    """Return the cheapest patterns of a table within the memory limit, and the one with all columns."""
+    touched = np.flatnonzero(np.isfinite(cells.prices))
+    room = max(MOST_PLACES // max(len(cells.counts), 1), 2)
+    masks, next_price = _masks(cells.prices, touched.tolist(), room)
+    groups = np.empty((len(masks), len(cells.counts)), np.int32)
+    costs = np.empty((len(masks), len(cells.counts)))
+    sizes = []
+    for place, mask in enumerate(masks):
+        groups[place], rows = _groups(cells, mask)
+        costs[place] = cells.costs(mask)
+        sizes.append(rows)
+    return Patterns(cells, masks, groups, costs, tuple(sizes), next_price)
+
+
+def _masks(prices: Floats, touched: Sequence[int], room: int) -> tuple[BoolArray, float]:
+    """Return sets of columns by cost, as many as fit into memory, the last with all columns."""
+    chosen: list[tuple[int, ...]] = []
+    left_out = np.inf
+    for size in range(len(touched) + 1):
+        sets = list(combinations(touched, size))
+        if len(chosen) + len(sets) >= room and size < len(touched):
+            cheapest = np.sort(prices[list(touched)])
+            left_out = float(cheapest[:size].sum())
+            chosen.append(tuple(touched))
+            break
+        chosen += sets
+    masks = np.zeros((len(chosen), len(prices)), bool)
+    for place, columns in enumerate(chosen):
+        masks[place, list(columns)] = True
+    order = np.argsort((masks * np.where(np.isfinite(prices), prices, 0.0)).sum(axis=1), kind="stable")
+    return masks[order], left_out
+
+
+def _groups(cells: SuppressibleCells, mask: BoolArray) -> tuple[Codes, Counts]:
+    """The group of each combination under a pattern, and the rows of each group."""
+    fits = ~(cells.missing & ~mask & np.isfinite(cells.prices)).any(axis=1)
+    groups = np.full(len(cells.counts), UNFIT, np.int32)
+    shown = np.flatnonzero(~mask)
+    codes = cells.codes[fits][:, shown]
+    numbers, first = numbers_of(codes, (cells.codes.max(axis=0, initial=0) + 1)[shown].tolist())
+    groups[fits] = numbers
+    rows = np.bincount(numbers, weights=cells.counts[fits], minlength=max(len(first), 1)).astype(np.int64)
+    return groups, rows
+
 
 # Maximum number of rounds of improvement; later ones gain little.
 MOST_ROUNDS = 30
@@ -146,3 +284,167 @@ class _Work:
         every = np.arange(len(self.counts))
         cost = float((self.costs[self.chosen, every] * self.counts).sum())
         return Assignment(every, self.chosen, self.counts, cost, self.patterns.bound(self.k))
+
+
+Places = npt.NDArray[np.int64]
+RiskModel = IndividualRisk | GlobalRisk
+HIDDEN = -1
+
+
+@dataclass(frozen=True, slots=True)
+class RiskPromises:
+    """Requirements on classes: rows, and risks by the weights of rows if these are known.
+
+    Two classes become one by suppressing the values in which they differ. Only whole classes are merged, so no class
+    ever gets smaller, and the weights behind each are known because rows of one combination stay together. The partner
+    is the one with the lowest cost. Merging only lowers risks (see models/individual_risk.py), so the loop ends when
+    the models are satisfied or nothing more may be suppressed.
+    """
+
+    k: int
+    models: Sequence[RiskModel]
+    weights: Counts | None
+
+    def usual_size(self, counts: Counts) -> int:
+        """Return how many rows of median weight satisfy every model; all rows if fewer do not."""
+        rows = int(counts.sum())
+        size = self.k
+        for model in self.models:
+            weight = 1 / (model.sampling_fraction or 1.0) if self.weights is None else _mean_weight(self.weights, rows)
+            sizes = range(size, rows)
+            limit = model.threshold * (1 + EXACT)
+            # Risks decrease with the number of rows: the first safe number is found by bisection.
+            size += bisect_left(sizes, True, key=partial(_is_safe, weight, limit))
+        return size
+
+    def bound(self, patterns: Patterns) -> float:
+        """Return the minimum cost of all rows for k and for each model of row risk."""
+        weights = [None] * len(patterns.sizes) if self.weights is None else patterns.sums(self.weights)
+        pairs = zip(patterns.sizes, weights, strict=True)
+        return patterns.least_cost(self._kept(sizes, sums) for sizes, sums in pairs)
+
+    def _kept(self, sizes: Counts, weights: Counts | None) -> BoolArray:
+        """Return which groups, taken as full classes, are large and safe enough."""
+        classes = EquivalenceClasses(np.maximum(sizes, 1))
+        classes = classes if weights is None else holding_weights(classes, weights)
+        kept = sizes >= max(self.k, 1)
+        for model in self.models:
+            if isinstance(model, IndividualRisk):
+                kept &= ~model.violating(classes, classes)
+        return kept
+
+
+class Merging:
+    """Classes during merging.
+
+    Attributes:
+        owners: The initial class of each combination; codes: the published codes of each class, HIDDEN for suppressed.
+        sizes, weights: Rows and weights of each class; classes merged into others have no rows.
+        heirs: The class that each was merged into, or itself; risks: of a row of each class, by each model.
+    """
+
+    def __init__(self, cells: SuppressibleCells, codes: Codes, promises: RiskPromises) -> None:
+        """Start from the published codes of each combination."""
+        self.prices, self.promises = cells.prices, promises
+        self.codes, owners = np.unique(codes, axis=0, return_inverse=True)
+        self.owners = owners.reshape(-1).astype(np.int64)
+        self.sizes = _sums(self.owners, cells.counts)
+        self.weights = None if promises.weights is None else _sums(self.owners, promises.weights)
+        self.heirs = np.arange(len(self.sizes))
+        every = np.arange(len(self.sizes))
+        self.risks = [individual_risks(self._classes(every), model.sampling_fraction) for model in promises.models]
+
+    def merge(self, deadline: Deadline) -> Codes:
+        """Return the published codes of each combination once every model is satisfied.
+
+        Raises:
+            UnattainableError: No allowed suppression satisfies them.
+        """
+        while (failing := self._failing()).any():
+            if deadline.over:
+                self._blank(failing)
+                deadline = Deadline(np.inf)
+                continue
+            one = int(np.argmax(np.where(failing, self._worst(), -1.0)))
+            self._join(one, self._partner(one))
+        while (self.heirs[self.heirs] != self.heirs).any():
+            self.heirs = self.heirs[self.heirs]
+        published: Codes = self.codes[self.heirs[self.owners]]
+        return published
+
+    def _classes(self, places: Places) -> EquivalenceClasses:
+        classes = EquivalenceClasses(self.sizes[places])
+        return classes if self.weights is None else holding_weights(classes, self.weights[places])
+
+    def _failing(self) -> BoolArray:
+        alive = self.sizes > 0
+        failing = self.sizes < self.promises.k
+        for model, risks in zip(self.promises.models, self.risks, strict=True):
+            limit = model.threshold * (1 + EXACT)
+            if isinstance(model, IndividualRisk):
+                failing |= risks > limit
+            elif float(risks @ self.sizes) > limit * int(self.sizes.sum()):
+                failing |= risks >= risks[alive].max()
+        return failing & alive
+
+    def _worst(self) -> Floats:
+        """Return the highest risk of each class; small classes come first."""
+        small = np.where(self.sizes < self.promises.k, 1.0, 0.0)
+        worst: Floats = np.max([*self.risks, small], axis=0) + small
+        return worst
+
+    def _partner(self, one: int) -> int:
+        """Return the class that costs least to be merged with."""
+        differs = self.codes != self.codes[one]
+        prices = np.where(np.isfinite(self.prices), self.prices, 0.0)
+        own = (differs & (self.codes[one] != HIDDEN)) @ prices * self.sizes[one]
+        costs = own + (differs & (self.codes != HIDDEN)) @ prices * self.sizes
+        costs[(differs & ~np.isfinite(self.prices)).any(axis=1) | (self.sizes == 0)] = np.inf
+        costs[one] = np.inf
+        other = int(np.argmin(costs))
+        if costs[other] == np.inf:
+            raise UnattainableError("local-suppression.cells_risk")
+        return other
+
+    def _join(self, one: int, other: int) -> None:
+        """Merge two classes, and those that are then identical to them."""
+        together = np.where(self.codes[one] == self.codes[other], self.codes[one], HIDDEN)
+        alike = (self.codes == together).all(axis=1) & (self.sizes > 0)
+        alike[[one, other]] = True
+        self._unite(np.flatnonzero(alike), together)
+
+    def _blank(self, failing: BoolArray) -> None:
+        """Suppress everything allowed in some classes, because there is no time to choose."""
+        touched = np.isfinite(self.prices)
+        self.codes[np.ix_(failing, touched)] = HIDDEN
+        for one in np.flatnonzero(failing).tolist():
+            alike = (self.codes == self.codes[one]).all(axis=1) & (self.sizes > 0)
+            if self.sizes[one] and alike.sum() > 1:
+                self._unite(np.flatnonzero(alike), self.codes[one].copy())
+
+    def _unite(self, classes: Places, codes: Codes) -> None:
+        """Merge some classes into the first of them."""
+        first = classes[:1]
+        self.heirs[classes], self.codes[first] = first, codes
+        for sums in (self.sizes, *(() if self.weights is None else (self.weights,))):
+            total = int(sums[classes].sum())
+            sums[classes] = 0
+            sums[first] = total
+        for model, risks in zip(self.promises.models, self.risks, strict=True):
+            risks[classes] = 0.0
+            risks[first] = individual_risks(self._classes(first), model.sampling_fraction)
+
+
+def _mean_weight(weights: Counts, rows: int) -> float:
+    return max(float(weights.sum()) / MILLIONTHS / rows, 1.0)
+
+
+def _is_safe(weight: float, limit: float, rows: int) -> bool:
+    """Return whether the risk of a number of rows with the same weight is small enough."""
+    return bool(expected_risks(np.array([rows]), np.array([rows * weight]))[0] <= limit)
+
+
+def _sums(owners: Counts, values: Counts) -> Counts:
+    sums = np.zeros(int(owners.max(initial=-1)) + 1, np.int64)
+    np.add.at(sums, owners, values)
+    return sums

@@ -22,15 +22,20 @@ from sfumato.dataclass import dataclass
 from sfumato.errors import UnattainableError, missing_extra
 from sfumato.microdata.counts.frequency_table import FrequencyTable
 from sfumato.microdata.methods.class_labels import recode_classes
-from sfumato.microdata.methods.local_suppression.heuristic import Assignment, assign
-from sfumato.microdata.methods.local_suppression.merging import Merging, RiskPromises
-from sfumato.microdata.methods.local_suppression.patterns import UNFIT, Patterns, SuppressibleCells, patterns_of
-from sfumato.microdata.methods.search_result import ProgressCallback, Result
-from sfumato.microdata.methods.time_limit import Deadline
+from sfumato.microdata.methods.local_suppression.heuristic import (
+    UNFIT,
+    Assignment,
+    Merging,
+    Patterns,
+    RiskPromises,
+    SuppressibleCells,
+    assign,
+    patterns_of,
+)
+from sfumato.microdata.methods.search_result import Deadline, ProgressCallback, Result
 from sfumato.microdata.models.equivalence_classes import BoolArray, Counts, Floats
-from sfumato.microdata.models.global_risk import GlobalRisk
-from sfumato.microdata.models.individual_risk import IndividualRisk
 from sfumato.microdata.models.k_anonymity import KAnonymity, least_sizes
+from sfumato.microdata.models.re_identification_risk import GlobalRisk, IndividualRisk
 from sfumato.microdata.plan.methods import LocalSuppression
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.recoding.mapping import ClassRecoding, Division, division_of

@@ -16,7 +16,7 @@ from sfumato.dataclass import dataclass
 from sfumato.microdata.methods.mondrian import division_kernels as division
 from sfumato.microdata.methods.mondrian.axes import Places
 from sfumato.microdata.methods.mondrian.kernels import STRICT, Axes, Buffers
-from sfumato.microdata.methods.time_limit import Flag
+from sfumato.microdata.methods.search_result import Flag
 from sfumato.microdata.models.equivalence_classes import Counts
 
 Ints = npt.NDArray[np.int64]

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.dataclass import dataclass
-from sfumato.microdata.losses.coverage import certainty_penalties
+from sfumato.microdata.losses.additive_losses import certainty_penalties
 from sfumato.microdata.methods.class_labels import distinct_labels
 from sfumato.microdata.methods.mondrian.axes import Axis, Places
 from sfumato.microdata.models.equivalence_classes import Counts, Floats

@@ -23,15 +23,14 @@ from sfumato.errors import UnattainableError
 from sfumato.localization.messages import Message
 from sfumato.microdata.counts.frequency_table import FrequencyTable
 from sfumato.microdata.counts.grouping import regroup
-from sfumato.microdata.losses.coverage import aggregated, mean_loss
+from sfumato.microdata.losses.additive_losses import aggregated, mean_loss
 from sfumato.microdata.methods.class_assessment import beyond_limits
 from sfumato.microdata.methods.class_labels import distinct_classes, recode_classes
-from sfumato.microdata.methods.full_domain import greedy
+from sfumato.microdata.methods.full_domain import best_first as greedy
 from sfumato.microdata.methods.full_domain import search as full_domain
-from sfumato.microdata.methods.full_domain.lattice.pair_screening import screened
-from sfumato.microdata.methods.full_domain.lattice.problem import LatticeProblem, NodeSolution
-from sfumato.microdata.methods.full_domain.make_problem import problem_of
+from sfumato.microdata.methods.full_domain.lattice_nodes import screened
 from sfumato.microdata.methods.full_domain.optimal import MAX_MARKED
+from sfumato.microdata.methods.full_domain.problem import LatticeProblem, NodeSolution, problem_of
 from sfumato.microdata.methods.full_domain.search import near_least
 from sfumato.microdata.methods.mondrian.axes import Axis, Places, axes_of, compiled
 from sfumato.microdata.methods.mondrian.cutting import (
@@ -45,10 +44,15 @@ from sfumato.microdata.methods.mondrian.cutting import (
 )
 from sfumato.microdata.methods.mondrian.kernels import LOSS, RANDOM, RELAXED, STRICT, UNDIVIDED, WIDEST
 from sfumato.microdata.methods.mondrian.labels import ColumnLabels, class_sizes, cut_extents, describe, own_extents
-from sfumato.microdata.methods.search_result import ProgressCallback, Result
-from sfumato.microdata.methods.time_limit import Deadline
-from sfumato.microdata.models.class_weights import WEIGHTS
-from sfumato.microdata.models.equivalence_classes import BoolArray, Counts, EquivalenceClasses, Histogram, histogram
+from sfumato.microdata.methods.search_result import Deadline, ProgressCallback, Result
+from sfumato.microdata.models.equivalence_classes import (
+    WEIGHTS,
+    BoolArray,
+    Counts,
+    EquivalenceClasses,
+    Histogram,
+    histogram,
+)
 from sfumato.microdata.models.k_anonymity import KAnonymity
 from sfumato.microdata.models.model import PrivacyModel
 from sfumato.microdata.plan.methods import Greedy, Mondrian

@@ -16,7 +16,7 @@ from sfumato.localization.messages import Messages
 from sfumato.microdata.measures.population import LARGEST_POPULATION, uniqueness
 from sfumato.microdata.measures.risk import attacker
 from sfumato.microdata.models.equivalence_classes import Counts, Floats
-from sfumato.microdata.models.individual_risk import expected_risks
+from sfumato.microdata.models.re_identification_risk import expected_risks
 from sfumato.report.checks import HEAD, attack_words, beside, policy_section, verdict, why_words
 from sfumato.report.html_page import listing, table
 from sfumato.report.plots import Pair, bars, histogram, legend

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sfumato.microdata.counts.grouping_kernels import group_runs
-from sfumato.microdata.methods.full_domain.lattice.frontier_kernels import STAMP
+from sfumato.microdata.methods.full_domain.frontier_kernels import STAMP
 from sfumato.native.array_types import Float64, Int32, Int32_2, Int64, Int64_2, UInt64
 from sfumato.native.dispatch import compiled
 

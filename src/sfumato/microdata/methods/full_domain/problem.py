@@ -5,77 +5,33 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import field, replace
 from functools import cached_property
 from itertools import product
+from math import prod
+from typing import Any
 
 import numpy as np
 
 from sfumato.dataclass import dataclass
+from sfumato.errors import PlanError
 from sfumato.microdata.counts import kernels
 from sfumato.microdata.counts.combinations import failing_classes
 from sfumato.microdata.counts.frequency_table import FrequencyTable
 from sfumato.microdata.counts.grouping import Grouped, Grouper, Node
 from sfumato.microdata.losses.additive_losses import Marginal
 from sfumato.microdata.losses.loss import LossTerms, Prepared
+from sfumato.microdata.losses.registry import prepare
 from sfumato.microdata.methods.class_assessment import ALL, ClassAssessment, assess
-from sfumato.microdata.methods.time_limit import Deadline
+from sfumato.microdata.methods.search_result import ClassSizeSummary, Deadline, NodeEvaluation, ProgressCallback
 from sfumato.microdata.models.equivalence_classes import BoolArray, Counts, EquivalenceClasses
 from sfumato.microdata.models.k_anonymity import KAnonymity
 from sfumato.microdata.models.model import PrivacyModel
 from sfumato.microdata.models.persons import enough_persons
 from sfumato.microdata.models.protection import Protection, holding_groups
+from sfumato.microdata.plan.methods import FullDomain, Greedy
+from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.recoding.reference import with_persons
 
-DIGITS = 10
 # If all violating rows are suppressed, the number per class is not needed.
 NONE_APART: Counts = np.zeros(0, np.int64)
-
-
-@dataclass(frozen=True, slots=True)
-class ClassSizeSummary:
-    """Class sizes of a node before suppression."""
-
-    classes: int
-    smallest: int
-    largest: int
-
-
-@dataclass(frozen=True, slots=True)
-class NodeEvaluation:
-    """The evaluation of a node after grouping.
-
-    Attributes:
-        loss_terms: The parts of its loss.
-        suppressed_rows: Rows in classes that fail some model.
-        certain_rows: A lower bound of the rows that every finer node must suppress.
-        classes: Classes that are kept; smallest, largest: their sizes.
-        satisfied: Whether it may be released: all models are satisfied within the suppression limit.
-        certain_suppression: A lower bound of the loss by suppression at every finer node.
-        before: Its class sizes before suppression.
-    """
-
-    node: Node
-    loss_terms: LossTerms
-    loss: float
-    suppressed_rows: int
-    certain_rows: int
-    classes: int
-    smallest: int
-    largest: int
-    satisfied: bool
-    certain_suppression: float = 0.0
-    before: ClassSizeSummary = ClassSizeSummary(0, 0, 0)
-
-    @property
-    def tells(self) -> bool:
-        """Whether it distinguishes any rows."""
-        return self.before.classes > 1
-
-    @property
-    def rank(self) -> tuple[float, bool, int, int, Node]:
-        """Sort key: least loss first; ties by the smaller gap between class sizes, the larger k, the lower levels.
-
-        A node with a single class has no gap and would win every tie: it comes after all others of its loss.
-        """
-        return (round(self.loss, DIGITS), not self.tells, self.largest - self.smallest, -self.smallest, self.node)
 
 
 @dataclass(frozen=True)
@@ -299,3 +255,60 @@ class NodeSolution:
     notes: tuple[str, ...] = ()
     bound: float | None = None
     cut_short: bool = False
+
+
+def levels_allowed(plan: Plan, table: FrequencyTable) -> dict[str, Any]:
+    """Return the finest and the coarsest level of each restricted column, and the number of remaining combinations."""
+    ends = {name: _ends(plan, table, place) for place, name in enumerate(table.columns)}
+    tops = {name: ladder.height - 1 for name, ladder in zip(table.columns, table.ladders, strict=True)}
+    limited = {name: [low, high] for name, (low, high) in ends.items() if (low, high) != (0, tops[name])}
+    combinations = prod(high - low + 1 for low, high in ends.values())
+    return {"columns": limited, "combinations": combinations} if limited else {}
+
+
+def check_levels(plan: Plan, table: FrequencyTable) -> None:
+    """Refuse levels that a hierarchy does not have."""
+    for name, ladder in zip(table.columns, table.ladders, strict=True):
+        column, top = plan.columns[name], ladder.height - 1
+        for key, level in (("min_level", column.min_level), ("max_level", column.max_level or 0)):
+            if level > top:
+                raise PlanError("level.columns_hierarchy_highest_level", name=name, key=key, top=top)
+
+
+def _ends(plan: Plan, table: FrequencyTable, place: int) -> tuple[int, int]:
+    column, top = plan.columns[table.columns[place]], table.ladders[place].height - 1
+    return min(column.min_level, top), top if column.max_level is None else min(column.max_level, top)
+
+
+def with_all_levels(plan: Plan) -> Plan:
+    """Return the plan with every level of its columns allowed."""
+    columns = {
+        name: replace(column, min_level=0, max_level=None)
+        if column.min_level or column.max_level is not None
+        else column
+        for name, column in plan.columns.items()
+    }
+    return replace(plan, columns=columns)
+
+
+def problem_of(
+    plan: Plan, method: FullDomain, table: FrequencyTable, progress: ProgressCallback | None = None
+) -> LatticeProblem:
+    """Return the problem of a method, with the columns, limits and models of a plan."""
+    columns = [plan.columns[name] for name in table.columns]
+    tops = [ladder.height - 1 for ladder in table.ladders]
+    check_levels(plan, table)
+    k = max((model.min_class_size for model in plan.privacy), default=1)
+    weights = tuple(column.weight for column in columns)
+    return LatticeProblem(
+        table,
+        plan.guarantees,
+        prepare(method.loss, table, weights, method.aggregate, k, method.class_column),
+        method.suppression.limit(table.rows),
+        tuple(column.min_level for column in columns),
+        tuple(top if column.max_level is None else column.max_level for column, top in zip(columns, tops, strict=True)),
+        missing_matches=plan.data.on_missing == "any",
+        time_limit=method.time_limit,
+        upwards=isinstance(method, Greedy) and method.direction == "bottom-up",
+        **({"progress": progress} if progress else {}),
+    )

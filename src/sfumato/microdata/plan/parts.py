@@ -1,11 +1,14 @@
-"""The plan of several files joined by keys, such as patients, their visits and the laboratory results of each."""
+"""Parts of a plan with keys of their own: several files joined by keys, and the policy that the plan names."""
 
 from collections.abc import Mapping
-from typing import Annotated
+from dataclasses import field
+from typing import Annotated, Any
 
 from sfumato.dataclass import dataclass
 from sfumato.errors import PlanIssue, did_you_mean, issue
-from sfumato.schema.dataclass_schema import KeyInfo
+from sfumato.policies.presets import policy_ids
+from sfumato.schema.composite import Choice, Conversion, MapSchema, Number, Text, UnionSchema
+from sfumato.schema.dataclass_schema import KeyInfo, record_of
 from sfumato.schema.paths import PLAIN_NAME, PlanPath
 from sfumato.schema.typed_parts import plan_part
 
@@ -87,3 +90,43 @@ def _in_circle(files: Mapping[str, FilePlan], name: str) -> bool:
         seen.add(parent)
         parent = files[parent].parent
     return False
+
+
+@plan_part
+@dataclass(frozen=True, slots=True)
+class PolicyPlan:
+    """A policy with the settings of the user.
+
+    Attributes:
+        values: Other values for clauses, by name; attested: who attests clauses that cannot be measured.
+        zip_population: A file with the columns zip3 and people, relative to the plan.
+        code_column: The column with a code for re-identification.
+    """
+
+    name: Annotated[str, Choice(policy_ids(), "the policy's id")]
+    values: Annotated[Mapping[str, float], MapSchema(Number(), about="other values for clauses")] = field(
+        default_factory=dict
+    )
+    attested: Annotated[Mapping[str, str], MapSchema(Text(), about="who attests clauses that cannot be measured")] = (
+        field(default_factory=dict)
+    )
+    zip_population: Annotated[
+        PlanPath | None, KeyInfo("file with the columns zip3 and people, relative to the plan")
+    ] = None
+    code_column: Annotated[str | None, KeyInfo("column with a code for re-identification")] = None
+
+
+POLICY_RECORD = record_of(PolicyPlan)
+
+
+def _policy(value: Any) -> PolicyPlan:
+    return PolicyPlan(value) if isinstance(value, str) else value
+
+
+POLICY = Conversion(
+    UnionSchema(
+        (((str,), Choice(policy_ids())), ((Mapping,), POLICY_RECORD)),
+        "the policy that chooses what the plan leaves open, and that the release is held against",
+    ),
+    _policy,
+)

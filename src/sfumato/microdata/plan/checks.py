@@ -1,0 +1,177 @@
+"""Checks of a plan as a whole: what differential privacy, local suppression and linked files do not allow in it."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from sfumato.errors import PlanIssue, did_you_mean, issue
+from sfumato.localization.messages import Message
+from sfumato.microdata.data_plan import DataPlan
+from sfumato.microdata.models.k_anonymity import KAnonymity, SetSizes, least_sizes
+from sfumato.microdata.models.l_diversity import LDiversity
+from sfumato.microdata.models.registry import is_differential_privacy
+from sfumato.microdata.perturbation.plan import ShiftDays
+from sfumato.microdata.plan.methods import Auto, Exhaustive, Greedy, LocalSuppression, Optimal, SafePub
+from sfumato.microdata.plan.model import ColumnPlan, OutputPlan, RequestedPlan
+from sfumato.microdata.plan.parts import file_faults
+
+if TYPE_CHECKING:
+    from sfumato.microdata.models.differential_privacy import DifferentialPrivacy
+
+
+def sampled_data(plan: RequestedPlan) -> DataPlan:
+    """How rows are read that may be sampled: values that do not fit drop theirs, since a refusal would reveal them."""
+    if plan.data.on_invalid != "error" or not any(map(is_differential_privacy, plan.privacy)):
+        return plan.data
+    return replace(plan.data, on_invalid="drop")
+
+
+def sampling_faults(plan: RequestedPlan) -> list[PlanIssue]:
+    """Return issues of a plan with differential privacy, or with sampled rows."""
+    promises = [model for model in plan.privacy if is_differential_privacy(model)]
+    if isinstance(plan.method, SafePub) != bool(promises):
+        do = "Use privacy: {model: differential-privacy, …} and method: {name: safepub} together."
+        return [issue("method.name", "differential_privacy_and_safepub", hint=do)]
+    if not promises or not isinstance(plan.method, SafePub):
+        return []
+    faults = [*_level_faults(plan, plan.method, promises[0]), *_private_column_faults(plan)]
+    if len(plan.privacy) > 1:
+        do = "Its classes are large anyway; others would choose by the data what is withheld."
+        faults.append(issue("privacy", "differential_privacy_goes_with", hint=do))
+    if plan.output.suppressed != "drop":
+        faults.append(issue("output.suppressed", "withheld_rows_must_not"))
+    if plan.output.order != "shuffle":
+        faults.append(issue("output.order", "the_order_of_the"))
+    if plan.policy is not None:
+        do = Message("error.part.leave_the_policy_out")
+        faults.append(issue("policy", "policy_judges_by_rows", hint=do))
+    if plan.output.class_column is not None:
+        faults.append(issue("output.class_column", "is_published_no_quasi"))
+    if plan.data.on_missing == "any":
+        faults.append(issue("data.on_missing", "any_does_not_go_with_differential"))
+    data = plan.text.get("data")
+    if isinstance(data, Mapping) and data.get("on_invalid") == "error":
+        faults.append(issue("data.on_invalid", "sampling_invalid"))
+    return faults
+
+
+def _level_faults(plan: RequestedPlan, method: SafePub, promise: "DifferentialPrivacy") -> list[PlanIssue]:
+    """Return issues of the levels: named for all quasi-identifiers, or drawn with a part of epsilon."""
+    if not method.levels:
+        return [] if promise.search else [issue("method.levels", "levels_are_drawn_with")]
+    faults = [
+        issue("method.levels", "is_no_quasi_identifier", hint=did_you_mean(name, plan.quasi_identifiers), name=name)
+        for name in method.levels
+        if name not in plan.quasi_identifiers
+    ]
+    faults.extend(
+        issue("method.levels", "the_level_of_is", column=name)
+        for name in plan.quasi_identifiers
+        if name not in method.levels
+    )
+    if promise.search:
+        faults.append(issue("privacy.search", "levels_that_are_named"))
+    return faults
+
+
+def _private_column_faults(plan: RequestedPlan) -> list[PlanIssue]:
+    """Return issues of published columns that are no quasi-identifiers: they would add to the disclosure."""
+    faults = []
+    published = plan.columns.keys() - plan.removed_columns - {*plan.quasi_identifiers}
+    for name, column in plan.columns.items():
+        at = f"columns.{name}"
+        if name in published:
+            do = "Every published column must be a quasi-identifier with a hierarchy; withhold others (identifier)."
+            faults.append(issue(at, "is_published_its_values", hint=do, name=column.role))
+        if column.role == "person":
+            do = "The promise is about rows. Make one row of each person first, or leave the role out and say so."
+            faults.append(issue(at, "names_persons_who_may", hint=do))
+        if column.hierarchy is not None and not column.hierarchy.is_rule_based:
+            faults.append(issue(at, "its_hierarchy_looks_at"))
+    return faults
+
+
+# The models that local suppression supports.
+KEPT = ("k-anonymity", "individual-risk", "global-risk")
+
+
+def cell_faults(plan: RequestedPlan) -> list[PlanIssue]:
+    """Return issues of a plan for local suppression, and of keys that only this method supports."""
+    if not isinstance(plan.method, LocalSuppression):
+        faults = [
+            issue(f"columns.{name}.importance", "cells_alone")
+            for name in plan.quasi_identifiers
+            if plan.columns[name].importance != 1.0
+        ]
+        asked = [place for place, model in enumerate(plan.privacy) if getattr(model, "subsets", SetSizes()).entries]
+        return faults + [issue(f"privacy[{at}].subsets", "cells_alone_2") for at in asked]
+    faults = [
+        issue(f"privacy[{place}].model", "cells_promise", name=model.name)
+        for place, model in enumerate(plan.privacy)
+        if model.name not in KEPT
+    ]
+    faults += _set_faults(plan)
+    if plan.data.on_missing == "any":
+        faults.append(issue("data.on_missing", "any_does_not_go"))
+    if plan.person is not None:
+        faults.append(issue("columns", "cells_does_not_go"))
+    return faults + level_faults(plan)
+
+
+def _set_faults(plan: RequestedPlan) -> list[PlanIssue]:
+    """Return issues of models on sets of more columns than there are."""
+    width = len(plan.quasi_identifiers)
+    return [
+        issue(f"privacy[{place}].subsets", "there_are_no_sets", count=columns, most=width)
+        for place, model in enumerate(plan.privacy)
+        for columns, _ in least_sizes([model])
+        if columns > width
+    ]
+
+
+def level_faults(plan: RequestedPlan) -> list[PlanIssue]:
+    """Return issues of columns with levels if the method has none."""
+    return [
+        issue(f"columns.{name}", "min_level_and_max")
+        for name in plan.quasi_identifiers
+        if plan.columns[name].min_level or plan.columns[name].max_level is not None
+    ]
+
+
+METHODS = (Auto, Optimal, Greedy, Exhaustive)
+ROLES = ("identifier", "quasi-identifier", "sensitive", "insensitive")
+
+
+def relation_faults(plan: RequestedPlan) -> list[PlanIssue]:
+    """Return issues of several files, and of shifted dates."""
+    if not plan.files:
+        shifts = any(isinstance(part, ShiftDays) for part in plan.perturbations.values())
+        do = "Give a column the role person: the dates of a person move together."
+        return [issue("columns", "shift_days_needs_persons", hint=do)] if shifts and plan.person is None else []
+    faults = file_faults(plan.files)
+    if not isinstance(plan.method, METHODS):
+        do = f"Use {', '.join(kind.name for kind in METHODS)}: levels are searched for all files together."
+        faults.append(issue("method.name", "does_not_go_with_files", hint=do, name=plan.method.name))
+    for place, model in enumerate(plan.privacy):
+        if not isinstance(model, KAnonymity | LDiversity) or (isinstance(model, KAnonymity) and model.subsets.entries):
+            do = "Promise k-anonymity and l-diversity: of persons with all their rows."
+            faults.append(issue(f"privacy[{place}]", "does_not_go_with_files", hint=do, name=model.name))
+    faults += [fault for name, column in plan.columns.items() for fault in _linked_column_faults(name, column)]
+    own = plan.output
+    if own != OutputPlan(format=own.format, order=own.order, formulas=own.formulas):
+        faults.append(issue("output", "only_format_and_order"))
+    if plan.data.source is not None or plan.previous or plan.policy is not None or plan.other is not None:
+        do = "Leave them out; sources stand in files."
+        faults.append(issue("files", "data_source_other_policy", hint=do))
+    if plan.data.on_missing != "category" or plan.data.on_invalid != "error":
+        faults.append(issue("data", "with_files_missing_values"))
+    return faults
+
+
+def _linked_column_faults(name: str, column: ColumnPlan) -> list[PlanIssue]:
+    faults = []
+    if column.role not in ROLES:
+        faults.append(issue(f"columns.{name}", "does_not_go_with_files_2", role=column.role))
+    if column.publish is not None and column.shift_days is None:
+        faults.append(issue(f"columns.{name}.publish", "only_shift_days_goes"))
+    return faults
