@@ -19,7 +19,7 @@ import pytest
 import yaml
 
 from sfumato.bundled_docs import pages
-from sfumato.cli.docs import page_text
+from sfumato.cli.documents import page_text
 from sfumato.docs_reference.pages import MADE, overview, titles
 from sfumato.docs_reference.plan_keys import MARKER
 from sfumato.microdata.models.registry import SHAPES

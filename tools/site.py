@@ -4,7 +4,7 @@ from typing import Any
 
 from mkdocs.structure.files import File, Files
 
-from sfumato.cli.docs import page_text
+from sfumato.cli.documents import page_text
 from sfumato.docs_reference.pages import MADE, overview, titles
 from sfumato.docs_reference.plan_keys import fill
 

@@ -6,8 +6,7 @@ import sys
 
 import pytest
 
-from sfumato.cli.examples import EXAMPLES
-from sfumato.cli.main import COMMANDS
+from sfumato.cli.commands import COMMANDS
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -15,16 +14,12 @@ def test_every_command_shows_examples(sfumato, name):
     ran = sfumato(name, "--help")
     assert ran.code == 0
     assert "Examples:" in ran.out
-    for example in EXAMPLES[name]:
+    for example in COMMANDS[name].examples:
         assert f"  {example}\n" in ran.out
         words = example.partition(" > ")[0].split()
         assert words[:2] == ["sfumato", name]
         for option in [word for word in words if word.startswith("--")]:
             assert f"{option} " in ran.out or f"{option}\n" in ran.out or f"{option}/" in ran.out, option
-
-
-def test_there_are_examples_of_commands_alone():
-    assert set(EXAMPLES) == set(COMMANDS)
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ LAST_THINGS = """
 import atexit, sys, threading, time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from sfumato.cli.fast_exit import leave
+from sfumato.cli.main import leave
 folder = Path(sys.argv[1])
 atexit.register(lambda: (folder / "handler").write_text("done"))
 threading.Thread(target=lambda: (time.sleep(0.3), (folder / "thread").write_text("done"))).start()
@@ -34,7 +34,7 @@ def test_what_is_left_to_do_is_done(tmp_path, code):
 def test_output_that_nobody_takes_is_told_as_python_tells_it(code, told):
     read, write = os.pipe()
     os.close(read)
-    program = f"import sys; from sfumato.cli.fast_exit import leave; sys.stdout.write('said'); leave({code})"
+    program = f"import sys; from sfumato.cli.main import leave; sys.stdout.write('said'); leave({code})"
     buffered = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
     ended = subprocess.run(
         [sys.executable, "-c", program], stdout=write, stderr=subprocess.PIPE, env=buffered, check=False
@@ -44,5 +44,5 @@ def test_output_that_nobody_takes_is_told_as_python_tells_it(code, told):
 
 
 def test_streams_that_are_closed_are_no_fault():
-    program = "import sys; from sfumato.cli.fast_exit import leave; sys.stdout.close(); sys.stderr = None; leave(3)"
+    program = "import sys; from sfumato.cli.main import leave; sys.stdout.close(); sys.stderr = None; leave(3)"
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 3

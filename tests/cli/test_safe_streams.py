@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from sfumato.cli import main
-from sfumato.cli.safe_streams import Stream
+from sfumato.cli.main import Stream
 
 ROWS = "age,zip\n" + "30,7000\n30,7000\n40,7001\n40,7001\n"
 PLAN = """

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import sfumato
-from sfumato.cli.progress import STAGES
+from sfumato.cli.options import STAGES
 from sfumato.localization.messages import words_in
 
 TELLING = {"_stage": 1, "tell": 3, "progress": 3, "_tell": 3, "_progress": 3}

@@ -1,9 +1,10 @@
-"""`sfumato doctor`: report what is installed and works on this machine, and how to repair what does not."""
+"""Commands on the installation: `doctor` (what works on this machine, and how to repair what does not), `compile`."""
 
 import os
 import platform
 import re
 import shutil
+import sys
 import tempfile
 from collections import defaultdict
 from collections.abc import Iterator
@@ -13,8 +14,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal
 
-from sfumato.cli.options import AsJson
-from sfumato.cli.progress import show
+from sfumato.cli.options import AsJson, Quiet, progress_shown, show
 from sfumato.dataclass import dataclass
 from sfumato.errors import STATUS
 from sfumato.version import __version__
@@ -37,7 +37,7 @@ class Check:
     do: str = ""
 
 
-def command(json: AsJson = False) -> int:
+def doctor_command(json: AsJson = False) -> int:
     """Show what is installed and works, and what to do about the rest; exit 5 if something is broken."""
     checks = list(examine())
     sound = all(check.state != "fault" for check in checks)
@@ -156,3 +156,12 @@ def _accepts(folder: Path) -> bool:
             return True
     except OSError:
         return False
+
+
+def compile_command(quiet: Quiet = False) -> None:
+    """Build the compiled loops with a C compiler or ziglang, unless they came with the package."""
+    from sfumato.native.build import build_ahead
+
+    with progress_shown(quiet) as progress:
+        build_ahead(progress.say)
+    sys.stdout.write("The loops are built.\n")

@@ -1,4 +1,4 @@
-"""`sfumato keys`: add, list and revoke API keys; a running service notices the change."""
+"""Commands on keys of the service and of pseudonyms: `keys`, `pseudonyms`."""
 
 import os
 import sys
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from sfumato.service.access.keys import Key
 
 
-class Action(StrEnum):
+class KeyAction(StrEnum):
     """Actions on a key file."""
 
     ADD = "add"
@@ -30,8 +30,8 @@ Group = Annotated[str | None, typer.Option(help="Group (name or number) whose me
 Scopes = Annotated[list[str] | None, typer.Option("--scope", help="attributes, jobs, pages; repeatable, default all.")]
 
 
-def command(
-    action: Annotated[Action, typer.Argument(help="add, list or revoke.")],
+def keys_command(
+    action: Annotated[KeyAction, typer.Argument(help="add, list or revoke.")],
     file: File,
     name: Annotated[str | None, typer.Argument(help="Whose key it is.")] = None,
     role: Annotated[str, typer.Option(help="user, or admin, who sees and cancels everybody's jobs.")] = "user",
@@ -43,12 +43,12 @@ def command(
     """Add, list and revoke API keys; a running service applies changes within a second."""
     with extra_part("starlette or pydantic", "web"):
         import sfumato.service.access.keys  # noqa: F401
-    if action is Action.LIST:
+    if action is KeyAction.LIST:
         return _list(file)
     if name is None:
         raise PlanError("api-key-name.key_no_name", action=action)
     _check_log(audit_log)
-    if action is Action.REVOKE:
+    if action is KeyAction.REVOKE:
         from sfumato.service.access.keys import revoke_key
 
         revoke_key(file, name)
@@ -112,3 +112,50 @@ def _note(audit_log: Path | None, what: str, name: str) -> None:
     from sfumato.service.access.authentication import AuditLog
 
     AuditLog(audit_log).note(f"operator:{getpass.getuser()}", what, key=name)
+
+
+class PseudonymAction(StrEnum):
+    """Actions of the command."""
+
+    NEW = "new"
+    REVEAL = "reveal"
+
+
+Texts = Annotated[list[str] | None, typer.Argument(help="Pseudonyms to reveal; read from standard input if omitted.")]
+PseudonymKey = Annotated[
+    Path | None,
+    typer.Option(help="The key file; by default that of the plan or of the release folder.", dir_okay=False),
+]
+
+
+def pseudonyms_command(
+    action: Annotated[
+        PseudonymAction, typer.Argument(help="new: create a key file. reveal: print the identifiers of pseudonyms.")
+    ],
+    path: Annotated[Path, typer.Argument(help="new: the key file. reveal: the release folder.")],
+    texts: Texts = None,
+    domain: Annotated[str, typer.Option(help="Domain: the recipient and purpose of the pseudonyms.")] = "release",
+    column: Annotated[str | None, typer.Option(help="The column with the pseudonyms.")] = None,
+    key: PseudonymKey = None,
+    by: Annotated[
+        str, typer.Option(help="Name of the person requesting; recorded in the log next to the key file.")
+    ] = "",
+    reason: Annotated[str, typer.Option(help="Reason of the request; recorded in the log next to the key file.")] = "",
+) -> int:
+    """Create a key for pseudonyms, or reveal pseudonyms of a release; name and reason are logged."""
+    if action is PseudonymAction.NEW:
+        from sfumato.pipelines.persons.pseudonyms import new_key
+
+        made = new_key(path, domain)
+        sys.stderr.write(
+            f"A key for the domain {made.domain}, {made.fingerprint}. Store it separately from the data.\n"
+        )
+        return 0
+    from sfumato.pipelines.persons.pseudonyms import reveal
+
+    asked = texts or sys.stdin.read().split()
+    if not asked:
+        raise PlanError("pseudonym.there_no_pseudonym")
+    for identifier in reveal(path, asked, by=by, reason=reason, column=column, key=key):
+        sys.stdout.write(identifier + "\n")
+    return 0

@@ -1,48 +1,176 @@
 """The entry point: find the command, run it, and turn every error into one message and exit code."""
 
+import atexit
 import os
 import signal
 import sys
-from collections.abc import Callable, Sequence
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from errno import ENAMETOOLONG
+from functools import cache, partial
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, NoReturn
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
-from sfumato.cli.examples import epilog
-from sfumato.cli.fast_exit import leave
-from sfumato.cli.parameter_types import take_plainly
-from sfumato.cli.safe_streams import kept_streams
+from sfumato.cli.commands import COMMANDS
 from sfumato.errors import STATUS, EngineError, InternalError, PlanError, SfumatoError
 from sfumato.version import __version__
 
 if TYPE_CHECKING:
     import typer
 
-# In the order of the help. A command's module has the same name and is imported only when needed.
-COMMANDS = (
-    *(
-        "anonymize",
-        "apply",
-        "risk",
-        "verify",
-        "check",
-        "attack",
-        "erase",
-        "compare",
-        "report",
-        "suggest",
-        "protect",
-        "audit",
-        "compare-tables",
-        "attributes",
-    ),
-    *("serve", "keys", "pseudonyms", "dataset", "hierarchy", "import", "export", "schema", "docs"),
-    *("doctor", "compile", "demo"),
-)
+
+# Exit code of Python if the last output cannot be written.
+UNWRITTEN = 120
+
+
+def leave(code: int) -> NoReturn:
+    """End the process like Python, but leave its memory to the system, which saves a tenth of a second.
+
+    Thread pools are told to end before they are waited for, as Python does. Idle databases are only memory.
+    """
+    threading._shutdown()  # type: ignore[attr-defined]
+    spares = sys.modules.get("sfumato.engines.duckdb.database")
+    if spares is not None:
+        atexit.unregister(spares.SPARES.end)
+    atexit._run_exitfuncs()
+    os._exit(code if _flushed() else code or UNWRITTEN)
+
+
+def _flushed() -> bool:
+    """Return whether the output was written; streams that are missing or closed have no output."""
+    written = True
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            if stream is not None and not stream.closed:
+                stream.flush()
+        except OSError:
+            written = False
+    return written
+
+
+class Stream:
+    """A stream that stores write errors instead of raising them.
+
+    A reader that closes the pipe (`sfumato … | head`) is not an error. Characters missing from the stream's encoding
+    are written as `?`.
+
+    Attributes:
+        fault: The error that prevented writing, or None.
+    """
+
+    def __init__(self, stream: TextIO | None) -> None:
+        self._stream = stream
+        self.fault: OSError | None = None
+
+    def write(self, text: str) -> int:
+        """Write a text, or store the reason why it cannot be written."""
+        if self._stream is None:
+            self.fault = self.fault or OSError("standard output is closed")
+            return len(text)
+        try:
+            return self._write(self._stream, text)
+        except OSError as error:
+            self._give_up(error)
+            return len(text)
+
+    @staticmethod
+    def _write(stream: TextIO, text: str) -> int:
+        try:
+            return stream.write(text)
+        except UnicodeEncodeError as error:
+            return stream.write(text.encode(error.encoding, "replace").decode(error.encoding))
+
+    def flush(self) -> None:
+        """Flush the buffer, or store the reason why it cannot be written."""
+        if self._stream is None:
+            return
+        try:
+            self._stream.flush()
+        except OSError as error:
+            self._give_up(error)
+
+    def _give_up(self, error: OSError) -> None:
+        """Redirect the stream to the null device, so that its buffer does not fail again when the program ends."""
+        if not isinstance(error, BrokenPipeError):
+            self.fault = self.fault or error
+        with suppress(OSError, ValueError):
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nowhere, self._stream.fileno())  # type: ignore[union-attr]
+            os.close(nowhere)
+
+    def isatty(self) -> bool:
+        return self._stream is not None and self._stream.isatty()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+
+@contextmanager
+def kept_streams() -> Iterator[Stream]:
+    """Store errors of standard output and error while a command runs; yield standard output."""
+    before = sys.stdout, sys.stderr
+    results, talk = Stream(sys.stdout), Stream(sys.stderr)
+    sys.stdout, sys.stderr = results, talk
+    try:
+        yield results
+    finally:
+        results.flush()
+        talk.flush()
+        sys.stdout, sys.stderr = before
+
+
+class PlainValue:
+    """Returns text and path values of options unchanged; other types use Typer's conversion."""
+
+    def __init__(self, described: Any) -> None:
+        self._described = described
+
+    def coerce(self, value: Any, param: Any, ctx: Any) -> Any:
+        """Return the value that a command gets."""
+        kind, asked = self._described.annotation, self._described.parameter_info
+        if value is None or (kind in (str, bool) and type(value) is kind and asked.parser is None):
+            return value
+        if kind is Path and isinstance(value, str | Path):
+            from typer._param_types import coerce_cli_path
+
+            return coerce_cli_path(Path(value), asked, path_type=Path, param=param, ctx=ctx)
+        from typer._coercion import build_runtime_param
+
+        return build_runtime_param(self._described).coerce(value, param=param, ctx=ctx)
+
+
+def take_plainly(command: Any) -> None:
+    """Take plain values of a command and its subcommands unchanged, if this version of Typer supports it."""
+    for parameter in getattr(command, "params", ()):
+        _take(parameter)
+    if hasattr(command, "get_help_option"):
+        command.get_help_option = partial(_taken_help, command.get_help_option)
+    for within in getattr(command, "commands", {}).values():
+        take_plainly(within)
+
+
+def _taken_help(option: Callable[[Any], Any], context: Any) -> Any:
+    """Return the help option, which a command creates when its arguments are parsed."""
+    made = option(context)
+    if made is not None:
+        _take(made)
+    return made
+
+
+def _take(parameter: Any) -> None:
+    described = getattr(parameter, "type_descriptor", None)
+    single = parameter.nargs == 1 and not getattr(parameter, "multiple", False)
+    if single and described is not None and getattr(parameter, "_runtime_param", parameter) is None:
+        parameter._runtime_param = PlainValue(described)
+
+
 # Set by a shell that requests completions; the line is in one of the others.
 COMPLETING = "_SFUMATO_COMPLETE"
 LINES = ("COMP_WORDS", "_TYPER_COMPLETE_ARGS")
 INTERRUPTED = 130
+SUFFIX = "_command"  # of the functions of commands
 TERMINATED = 143
 
 
@@ -102,7 +230,6 @@ def _unprinted(fault: OSError) -> SfumatoError:
 
 def _unforeseen(error: Exception) -> SfumatoError:
     import traceback
-    from pathlib import Path
 
     if isinstance(error, MemoryError):
         return EngineError("memory")
@@ -116,7 +243,6 @@ def _unforeseen(error: Exception) -> SfumatoError:
 
 def _of_system(error: OSError) -> SfumatoError:
     """Convert an error of the operating system: a missing file, one that cannot be written, an invalid name."""
-    from pathlib import Path
 
     if error.errno == ENAMETOOLONG:
         return PlanError("name")
@@ -166,10 +292,10 @@ def application(arguments: Sequence[str], loaded: bool = False) -> "typer.Typer"
             app.command(name)(lambda: None)
         return app
     if word in COMMANDS:
-        app.command(word, epilog=epilog(word))(_function(word))
+        app.command(word, epilog=COMMANDS[word].epilog)(_function(word))
         return app
-    for name in COMMANDS:
-        app.command(name, epilog=epilog(name))(_function(name) if loaded else _described(name))
+    for name, about in COMMANDS.items():
+        app.command(name, epilog=about.epilog)(_function(name) if loaded else _described(name))
     return app
 
 
@@ -195,24 +321,29 @@ def _options(typer: Any) -> Callable[[bool], None]:
 
 def _described(name: str) -> Callable[[], None]:
     """Return a stand-in for a command that has only its description, read without importing the command."""
-    import ast
-    from pathlib import Path
-
-    tree = ast.parse(Path(__file__).with_name(f"{_module(name)}.py").read_text(encoding="utf-8"))
-    functions = (node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == "command")
 
     def command() -> None: ...
 
-    command.__doc__ = next((ast.get_docstring(function) for function in functions), None)
+    command.__doc__ = _descriptions(COMMANDS[name].module)[_function_name(name)]
     return command
 
 
+@cache
+def _descriptions(module: str) -> dict[str, str | None]:
+    """Return the descriptions of a module's commands by the name of their function."""
+    import ast
+
+    tree = ast.parse(Path(__file__).with_name(f"{module}.py").read_text(encoding="utf-8"))
+    functions = [node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name.endswith(SUFFIX)]
+    return {function.name: ast.get_docstring(function) for function in functions}
+
+
 def _function(name: str) -> Any:
-    return import_module(f"sfumato.cli.{_module(name)}").command
+    return getattr(import_module(f"sfumato.cli.{COMMANDS[name].module}"), _function_name(name))
 
 
-def _module(name: str) -> str:
-    return name.replace("-", "_")
+def _function_name(command: str) -> str:
+    return command.replace("-", "_") + SUFFIX
 
 
 def _complain(error: SfumatoError) -> None:

@@ -1,11 +1,16 @@
-"""Options that several commands share, and their checks."""
+"""What commands share: options and their checks, progress, results, and files that are written with a reason if not."""
 
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, get_args
+from time import monotonic
+from typing import Annotated, Any, get_args
 
 import typer
 
-from sfumato.errors import PlanError
+from sfumato.errors import EngineError, PlanError
 
 PlanFile = Annotated[Path, typer.Argument(help="The plan (YAML or JSON).")]
 NewFolder = Annotated[Path, typer.Option(help="Folder for what is written; it must not exist yet.")]
@@ -53,3 +58,106 @@ def names(text: str | None) -> list[str] | None:
     ['zip', 'last, first']
     """
     return None if text is None else [name.replace("\0", ",") for name in text.replace(",,", "\0").split(",")]
+
+
+def make_folder(folder: Path) -> None:
+    """Create a folder and its parents if they do not exist."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise EngineError("unwritable.folder_cannot_made", name=folder.name, strerror=error.strerror) from None
+
+
+def write_text(path: Path, text: str, *, private: bool = False) -> None:
+    """Write a text file, readable only by its owner if it is private."""
+    write_bytes(path, text.encode(), private=private)
+
+
+def write_bytes(path: Path, content: bytes, *, private: bool = False) -> None:
+    """Write a file, readable only by its owner if it is private."""
+    try:
+        if private:
+            path.touch(mode=0o600)
+        path.write_bytes(content)
+    except OSError as error:
+        raise EngineError("unwritable.cannot_be_written_2", name=path.name, problem=error.strerror) from None
+
+
+STAGES = {
+    "count": "Counting rows",
+    "search": "Searching",
+    "bound": "Proving what no recoding can lose less than",
+    "remedies": "Trying what would keep lost columns",
+    "apply": "Writing",
+    "perturb": "Changing numbers",
+    "verify": "Counting again",
+    "check": "Reading columns against each other",
+    "measure": "Measuring",
+    "comparing": "Comparing methods",
+    "trade-off": "Weighing alternatives",
+    "attack": "Attacking",
+}
+PATIENCE_SECONDS = 1.0
+
+
+class ProgressBar:
+    """Progress on a terminal for work longer than a second; silent if requested or without a terminal."""
+
+    def __init__(self, quiet: bool = False) -> None:
+        self.quiet = quiet
+        # Whether the search reports its proved bound as done and its best cost as whole.
+        self.proves = False
+        self._begin = monotonic()
+        self._bar: Any = None
+        self._task: Any = None
+
+    def __call__(self, stage: str, done: int, whole: int) -> None:
+        """Report the progress of a stage."""
+        if self.quiet or not sys.stderr.isatty():
+            return
+        if self._bar is None and monotonic() - self._begin > PATIENCE_SECONDS:
+            self._start()
+        if self._bar is not None:
+            self._bar.update(self._task, description=self._words(stage, done, whole), completed=done, total=whole)
+
+    def _words(self, stage: str, done: int, whole: int) -> str:
+        words = STAGES.get(stage, stage)
+        if not (self.proves and stage == "search" and whole):
+            return words
+        return f"{words}: best {whole:,}, at least {done:,}, gap {1 - done / whole:.1%}"
+
+    def _start(self) -> None:
+        from rich import progress as rich
+        from rich.console import Console
+
+        texts = (rich.SpinnerColumn(), rich.TextColumn("{task.description}"), rich.BarColumn())
+        columns = (*texts, rich.TaskProgressColumn(), rich.TimeElapsedColumn())
+        self._bar = rich.Progress(*columns, console=Console(stderr=True), transient=True)
+        self._bar.start()
+        self._task = self._bar.add_task("")
+
+    def say(self, text: str) -> None:
+        """Print a message that is not a result."""
+        if not self.quiet:
+            sys.stderr.write(f"{text}\n")
+            sys.stderr.flush()
+
+    def close(self) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+            self._bar = None
+
+
+@contextmanager
+def progress_shown(quiet: bool) -> Iterator[ProgressBar]:
+    """Show progress while a command runs."""
+    progress = ProgressBar(quiet)
+    try:
+        yield progress
+    finally:
+        progress.close()
+
+
+def show(text: str, value: Any, as_json: bool) -> None:
+    """Print a result as text or as JSON."""
+    sys.stdout.write(json.dumps(value, indent=2, ensure_ascii=False) + "\n" if as_json else text)

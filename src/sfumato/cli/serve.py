@@ -1,4 +1,4 @@
-"""`sfumato serve`: run the web service until it is stopped, and then finish the requests that are running."""
+"""`sfumato serve`: run the web service until it is stopped; its options may be in a TOML file."""
 
 import inspect
 import ipaddress
@@ -10,6 +10,7 @@ import socket
 import sys
 import threading
 import time
+import tomllib
 import webbrowser
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -20,8 +21,7 @@ from urllib.parse import urlsplit
 
 import typer
 
-from sfumato.cli.configuration import read_configuration
-from sfumato.errors import EngineError, missing_extra
+from sfumato.errors import EngineError, PlanError, did_you_mean, missing_extra
 from sfumato.service.settings import (
     JobSettings,
     Limits,
@@ -33,11 +33,41 @@ from sfumato.service.settings import (
     to_environment,
 )
 
+# Options for a single call, which are not configuration.
+NOT_CONFIGURED = frozenset({"config", "new_api_key", "open_browser", "help"})
+
+
+def read_configuration(context: typer.Context, path: Path | None) -> Path | None:
+    """Use a file for options given neither on the command line nor in the environment.
+
+    Raises:
+        PlanError: The file cannot be read, is not TOML, or names an unknown option.
+    """
+    if path is None or context.resilient_parsing:
+        return path
+    names = {str(one.name) for one in context.command.params} - NOT_CONFIGURED
+    content = {name.replace("-", "_"): value for name, value in _content(path).items()}
+    for name in content:
+        if name not in names:
+            raise PlanError("configuration.configuration_names_option_which", hint=did_you_mean(name, names), name=name)
+    context.default_map = {**(context.default_map or {}), **content}
+    return path
+
+
+def _content(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError):
+        raise PlanError("configuration.configuration_cannot_read", name=path.name) from None
+    except tomllib.TOMLDecodeError as error:
+        raise PlanError("configuration.configuration_no_toml", name=path.name, error=error) from None
+
+
 ERASING_SECONDS = 10.0
 LOG = logging.getLogger("sfumato.service")
 
 
-def command(
+def serve_command(
     host: Annotated[str, typer.Option(help="Address to listen on.", envvar="SFUMATO_HOST")] = "127.0.0.1",
     port: Annotated[
         int, typer.Option(min=0, max=65535, help="Port to listen on; 0 takes a free one.", envvar="SFUMATO_PORT")
@@ -135,7 +165,7 @@ def _declare(function: Callable[..., Any]) -> None:
     function.__annotations__ |= {one.name: one.annotation for one in declared}
 
 
-_declare(command)
+_declare(serve_command)
 
 
 def _open_when_ready(address: str) -> None:

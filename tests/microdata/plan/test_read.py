@@ -7,7 +7,7 @@ import jsonschema
 import pytest
 import yaml
 
-from sfumato.cli.schema import schemas
+from sfumato.cli.documents import schemas
 from sfumato.datasets import DATASETS
 from sfumato.errors import PlanError
 from sfumato.microdata.plan.methods import Suppression

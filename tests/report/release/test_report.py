@@ -10,7 +10,7 @@ import jsonschema
 import pytest
 from dossiers import files
 
-from sfumato.cli.schema import schemas
+from sfumato.cli.documents import schemas
 from sfumato.datasets import patients
 from sfumato.localization.messages import words_in
 from sfumato.localization.number_format import percent

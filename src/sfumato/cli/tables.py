@@ -1,4 +1,4 @@
-"""`sfumato protect`: suppress or perturb cells of a table so that the attackers in its plan cannot compute them."""
+"""Commands on tables: `protect`, `audit`, `compare-tables`."""
 
 import json
 import signal
@@ -12,7 +12,8 @@ from typing import Annotated
 
 import typer
 
-from sfumato.cli.progress import show
+from sfumato.atomic_folders import check_free
+from sfumato.cli.options import AsJson, Quiet, show
 from sfumato.errors import PlanError
 from sfumato.tables.suppression.suppression import ProgressCallback
 
@@ -20,7 +21,7 @@ from sfumato.tables.suppression.suppression import ProgressCallback
 PAUSE_SECONDS = 2.0
 
 
-def command(
+def protect_command(
     plan: Annotated[Path | None, typer.Argument(help="The table plan (YAML or JSON).")] = None,
     out: Annotated[
         Path | None,
@@ -138,3 +139,67 @@ def interruption() -> Iterator[Callable[[], bool]]:
         yield asked.is_set
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+def audit_command(
+    table: Annotated[list[Path], typer.Argument(help="The published tables (CSV); several are attacked together.")],
+    plan: Annotated[
+        list[Path],
+        typer.Option("--plan", help="The table plan with dimensions and rules; one for all, or one for each."),
+    ],
+    integer: Annotated[bool, typer.Option("--integer", help="The attacker knows that all values are whole.")] = False,
+    insiders: Annotated[
+        bool, typer.Option("--insiders", help="Single respondents attack with their own contribution known.")
+    ] = False,
+    harmless: Annotated[
+        list[str] | None,
+        typer.Option("--harmless", metavar="COLUMN", help="A column that reveals nothing of suppressed cells; repeat."),
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Print only errors.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print every cell's range and verdict.")] = False,
+) -> int:
+    """Attack a published table as anyone could.
+
+    Exit 1 if a suppressed cell can be computed or a column next to one is unexplained, 4 if not all was audited.
+    """
+    from sfumato.pipelines.tables.audit import audit
+    from sfumato.report.tables.report import review_figures, review_lines
+
+    plans = plan[0] if len(plan) == 1 else plan
+    tables = table[0] if len(table) == 1 else table
+    review = audit(tables, plans, integer=integer or None, insiders=insiders or None, harmless=harmless or ())
+    if as_json or not quiet:
+        show("\n".join(review_lines(review)) + "\n", review_figures(review), as_json)
+    if review.leaks or review.contradictions or review.unexplained:
+        return 1
+    return 4 if review.not_audited else 0
+
+
+def compare_tables_command(
+    plan: Annotated[Path, typer.Argument(help="The table plan (YAML or JSON).")],
+    out: Annotated[Path | None, typer.Option("--out", help="Folder for the report; it must not exist yet.")] = None,
+    methods: Annotated[str | None, typer.Option(help="Methods, separated by commas; all by default.")] = None,
+    time_limit: Annotated[float, typer.Option(help="Seconds for each method.")] = 20.0,
+    redesign: Annotated[float, typer.Option(help="Seconds for proposals of coarser tables; 0 for none.")] = 20.0,
+    quiet: Quiet = False,
+    json: AsJson = False,
+) -> int:
+    """Compare all methods for a table: suppressed cells, lost values, noise, risk, time."""
+    from sfumato.pipelines.tables.compare_tables import METHODS, compare_tables
+    from sfumato.report.tables.comparison import text
+
+    if out is not None:
+        check_free(out)
+    names = METHODS if methods is None else tuple(name.strip() for name in methods.split(","))
+    tell = None if quiet else _say
+    done = compare_tables(plan, methods=names, time_limit=time_limit, redesign_seconds=redesign, progress=tell)
+    if out is not None:
+        done.save(out)
+    show(text(done), done.to_dict(), json)
+    if out is not None and not quiet:
+        sys.stderr.write(f"Comparison: {out / 'compare.html'}\n")
+    return 0
+
+
+def _say(name: str) -> None:
+    sys.stderr.write(f"Trying {name}\n")

@@ -1,4 +1,4 @@
-"""`sfumato anonymize`: release microdata as a plan says."""
+"""Commands on releases: `anonymize`, `apply`, `verify`, `erase`."""
 
 from contextlib import closing
 from json import loads
@@ -8,10 +8,23 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from sfumato.atomic_folders import check_free, workspace_for
-from sfumato.cli.options import AsJson, Decimal, Engine, Header, NewFolder, Quiet, check_engine
-from sfumato.cli.progress import ProgressBar, progress_shown, show
+from sfumato.cli.options import (
+    AsJson,
+    Decimal,
+    Engine,
+    Header,
+    NewFolder,
+    ProgressBar,
+    Quiet,
+    Separator,
+    Table,
+    check_engine,
+    names,
+    progress_shown,
+    show,
+)
 from sfumato.delimited.dialect import check_decimal
-from sfumato.errors import PlanError
+from sfumato.errors import STATUS, PlanError
 
 if TYPE_CHECKING:
     from sfumato.microdata.plan.model import RequestedPlan
@@ -19,7 +32,7 @@ if TYPE_CHECKING:
     from sfumato.pipelines.release_folder import Release
 
 
-def command(
+def anonymize_command(
     plan: Annotated[Path, typer.Argument(help="The plan (YAML or JSON).")],
     *,
     out: NewFolder,
@@ -57,10 +70,10 @@ def command(
             staying = sorted(path.name for path in out.iterdir() if path.name not in handed_out)
             progress.say(f"Internal: {', '.join(staying)}")
         else:
-            _tell(_release(limited, data, engine, out, to_table, progress, attack), out, progress, json)
+            _print_parts(_release(limited, data, engine, out, to_table, progress, attack), out, progress, json)
 
 
-def _tell(report: "Report", out: Path, progress: ProgressBar, json: bool) -> None:
+def _print_parts(report: "Report", out: Path, progress: ProgressBar, json: bool) -> None:
     """Show the report, and list the files for publication and the internal ones."""
     from sfumato.pipelines.release_folder import parts_of
     from sfumato.report.release.report import text
@@ -144,3 +157,78 @@ def _limited(
         return replace(plan, data=replace(plan.data, **limits))
     except PlanError as error:
         raise PlanError("memory-limit", message=error.issues[0].message) from None
+
+
+def apply_command(
+    recoding: Annotated[Path, typer.Argument(help="The recoding.json of a release.")],
+    rows: Annotated[Path, typer.Argument(help="The new rows.")],
+    *,
+    out: NewFolder,
+    drop_violating: Annotated[
+        bool, typer.Option(help="Drop new rows whose equivalence class violates a privacy model.")
+    ] = False,
+    quiet: Quiet = False,
+    json: AsJson = False,
+) -> None:
+    """Publish new rows with the labels of an earlier release."""
+    from sfumato.pipelines.apply import apply
+
+    check_free(out)
+    with progress_shown(quiet):
+        application = apply(recoding, rows, out, drop_violating=drop_violating)
+    show(application.text(), application.to_dict(), json)
+
+
+def verify_command(
+    releases: Annotated[
+        list[Path], typer.Argument(help="A release folder or file; or several folders, to verify them jointly.")
+    ],
+    plan: Annotated[Path | None, typer.Option(help="The plan whose privacy models are verified.")] = None,
+    k: Annotated[int | None, typer.Option(min=1, help="Check k-anonymity without a plan.")] = None,
+    quasi_identifiers: Annotated[str | None, typer.Option(help="With --k: the columns, separated by commas.")] = None,
+    separator: Separator = None,
+    table: Table = None,
+    persons: Annotated[
+        Path | None, typer.Option(help="The keys of the rows' persons (persons.parquet), where promises count persons.")
+    ] = None,
+    quiet: Quiet = False,
+    json: AsJson = False,
+) -> int:
+    """Check that a released file satisfies its privacy models, independently of the code that made it."""
+    del quiet  # there is no progress, and results are always printed
+    if len(releases) > 1:
+        return _together(releases, (plan, k, quasi_identifiers, separator, table, persons), json)
+    from sfumato.pipelines.verify import verify
+    from sfumato.report.checks import verdict_text
+
+    release = releases[0]
+
+    columns = [name.strip() for name in names(quasi_identifiers) or ()] or None
+    verdict = verify(release, plan, k=k, quasi_identifiers=columns, separator=separator, persons=persons, table=table)
+    show(verdict_text(verdict), verdict.to_dict(), json)
+    return 0 if verdict.satisfied else STATUS["promise"].exit
+
+
+def _together(releases: list[Path], others: tuple[object, ...], json: bool) -> int:
+    """Evaluate several folders together, each by its own plan."""
+    if any(other is not None for other in others):
+        raise PlanError("options.several_folders_judged_by")
+    from sfumato.pipelines.persons.match_persons import verify_together
+
+    verdict = verify_together(releases)
+    show(verdict.text(), verdict.to_dict(), json)
+    return 0 if verdict.satisfied else STATUS["promise"].exit
+
+
+def erase_command(
+    folders: Annotated[list[Path], typer.Argument(help="Release folders with an internal person record.")],
+    person: Annotated[str, typer.Option(help="The person, as identified in the original data.")],
+    quiet: Quiet = False,
+    json: AsJson = False,
+) -> None:
+    """Erase a person from the internal records of releases; published rows are unchanged."""
+    from sfumato.pipelines.persons.pseudonyms import erase
+
+    erasure = erase(person, folders)
+    if not quiet:
+        show(erasure.text(), erasure.to_dict(), json)
