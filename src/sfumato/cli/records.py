@@ -71,7 +71,7 @@ def _print_answer(answer: Any, out: Path, as_json: bool, quiet: bool) -> None:
     sys.stderr.write(f"{len(answer.data)} records written to {out} (kAnonymity {answer.kpis['kAnonymity']}).\n")
 
 
-# ruff: noqa: N999  the module of a command has its name
+
 
 
 PROJECTS = (".deid", ".r")
