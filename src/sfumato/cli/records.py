@@ -71,9 +71,6 @@ def _print_answer(answer: Any, out: Path, as_json: bool, quiet: bool) -> None:
     sys.stderr.write(f"{len(answer.data)} records written to {out} (kAnonymity {answer.kpis['kAnonymity']}).\n")
 
 
-
-
-
 PROJECTS = (".deid", ".r")
 
 
