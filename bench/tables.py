@@ -17,8 +17,8 @@ from sfumato.tables.build import build, read_source
 from sfumato.tables.cells.columns import TextColumns
 from sfumato.tables.cells.system import CellStatus, ProtectionLevels, Table, make_constraints, make_table
 from sfumato.tables.plan.table_plan import TablePlan, read_table_plan
-from sfumato.tables.suppression.heuristic import fast
 from sfumato.tables.suppression.optimal import optimal
+from sfumato.tables.suppression.patterns import fast
 from sfumato.tables.suppression.problem import make_problem
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -10,8 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from sfumato.tables.argus.argus_table import ArgusTable
-from sfumato.tables.argus.statuses import MARKS
+from sfumato.tables.argus.office_table import MARKS, ArgusTable
 from sfumato.tables.cells.columns import TextColumns, read_columns
 from sfumato.tables.cells.constraints import Key
 from sfumato.tables.cells.dimensions import Code, CodeTree

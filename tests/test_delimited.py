@@ -23,7 +23,7 @@ from sfumato.pipelines.release import anonymize
 from sfumato.pipelines.risk import risk
 from sfumato.pipelines.suggest import suggest_for_file
 from sfumato.pipelines.tables.protect import protect
-from sfumato.pipelines.tables.tabulate import tabulate
+from sfumato.pipelines.tables.table_source import tabulate
 from sfumato.schema.paths import PlanPath
 from sfumato.tables.cells.columns import read_columns
 

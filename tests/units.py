@@ -37,7 +37,7 @@ SECONDS = {
     "tests/engines/test_agreement.py": 12,
     "tests/test_package.py": 11,
     "tests/cli/test_anonymize.py": 11,
-    "tests/tables/interval_publication/test_public_classes.py": 11,
+    "tests/tables/noise/test_public_classes.py": 11,
     "tests/microdata/methods/local_suppression/test_search.py": 10,
     "tests/microdata/methods/full_domain/test_best_first.py": 10,
     "tests/cli/test_safe_streams.py": 8,

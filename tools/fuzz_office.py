@@ -10,7 +10,7 @@ from pathlib import Path
 
 from sfumato.engines.workbooks.sheets import read_sheet
 from sfumato.errors import SfumatoError
-from sfumato.tables.argus.argus_table import ArgusTable
+from sfumato.tables.argus.office_table import ArgusTable
 from sfumato.tables.build import build, read_source
 from sfumato.tables.formats.apriori_file import apply_apriori
 from sfumato.tables.formats.batch_file import (
@@ -24,13 +24,12 @@ from sfumato.tables.formats.batch_file import (
     suppression_in,
 )
 from sfumato.tables.formats.cells_file import read_cells
-from sfumato.tables.formats.hrc import read_hrc, tree_of_json
+from sfumato.tables.formats.delimited_cells import read_sdmx, sdmx_text
+from sfumato.tables.formats.hierarchy_files import read_hrc, read_recoding, tree_of_json
 from sfumato.tables.formats.metadata import parse_metadata, read_metadata
 from sfumato.tables.formats.px import parse_px, read_px
-from sfumato.tables.formats.recoding_file import read_recoding
 from sfumato.tables.formats.records_file import read_records
 from sfumato.tables.formats.release_files import workbook
-from sfumato.tables.formats.sdmx import read_sdmx, sdmx_text
 from sfumato.tables.formats.solver_file import read_jj
 from sfumato.tables.plan.table_plan import read_table_plan
 

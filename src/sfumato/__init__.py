@@ -87,13 +87,13 @@ if TYPE_CHECKING:
     from sfumato.pipelines.tables.audit import audit as audit
     from sfumato.pipelines.tables.compare_tables import TableComparison as TableComparison
     from sfumato.pipelines.tables.compare_tables import compare_tables as compare_tables
-    from sfumato.pipelines.tables.perturbation.perturbed_table import PerturbedTable as PerturbedTable
-    from sfumato.pipelines.tables.perturbation.perturbed_table import PerturbedTables as PerturbedTables
     from sfumato.pipelines.tables.protect import protect as protect
-    from sfumato.pipelines.tables.protected_table import ProtectedTable as ProtectedTable
-    from sfumato.pipelines.tables.protected_table import ProtectedTables as ProtectedTables
     from sfumato.pipelines.tables.suppress import suppress as suppress
-    from sfumato.pipelines.tables.tabulate import tabulate as tabulate
+    from sfumato.pipelines.tables.table_release import PerturbedTable as PerturbedTable
+    from sfumato.pipelines.tables.table_release import PerturbedTables as PerturbedTables
+    from sfumato.pipelines.tables.table_release import ProtectedTable as ProtectedTable
+    from sfumato.pipelines.tables.table_release import ProtectedTables as ProtectedTables
+    from sfumato.pipelines.tables.table_source import tabulate as tabulate
     from sfumato.pipelines.verify import verify as verify
     from sfumato.policies.evaluation import PolicyVerdict as PolicyVerdict
     from sfumato.schema.release_plan import ReleasePlan as ReleasePlan
@@ -181,11 +181,10 @@ _HOMES = {
     "pipelines.suggest": ("suggest",),
     "pipelines.tables.audit": ("audit",),
     "pipelines.tables.compare_tables": ("TableComparison", "compare_tables"),
-    "pipelines.tables.perturbation.perturbed_table": ("PerturbedTable", "PerturbedTables"),
     "pipelines.tables.protect": ("protect",),
-    "pipelines.tables.protected_table": ("ProtectedTable", "ProtectedTables"),
     "pipelines.tables.suppress": ("suppress",),
-    "pipelines.tables.tabulate": ("tabulate",),
+    "pipelines.tables.table_release": ("PerturbedTable", "PerturbedTables", "ProtectedTable", "ProtectedTables"),
+    "pipelines.tables.table_source": ("tabulate",),
     "pipelines.sklearn_transformer": ("Anonymizer",),
     "pipelines.verify": ("verify",),
     "policies.evaluation": ("PolicyVerdict",),

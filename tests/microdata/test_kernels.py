@@ -29,8 +29,7 @@ from sfumato.microdata.plan.read import read_plan
 from sfumato.native.dispatch import SOURCES
 from sfumato.pipelines.attacks.attack import attack
 from sfumato.pipelines.release import anonymize, frequency_table
-from sfumato.tables.suppression import parity_kernels
-from sfumato.tables.suppression.flows import path_kernels, tableau_kernels
+from sfumato.tables.suppression import kernels as suppression_kernels
 from sizes import size
 
 # The first calls of a kernel in a release are done twice, and then one where their number has doubled: a loop in Python
@@ -274,7 +273,7 @@ def find_path(checks: Checks) -> None:
         *(np.array([edge[at] for edge in edges], kind) for at, kind in ((1, np.int64), (2, np.int64), (3, bool))),
     )
     room = rng.integers(1, 9, (3, cells)).astype(float)
-    search = checks.stand_in(path_kernels.cheapest_path)
+    search = checks.stand_in(suppression_kernels.cheapest_path)
     lengths = [len(search(*graph, *room, need, 0, 0, goal)[0]) for need in (1.0, 5.0) for goal in range(1, nodes)]
     assert max(lengths) > 1
 
@@ -286,7 +285,7 @@ def sum_cuts(checks: Checks) -> None:
     odd[:, :columns] = rng.random((rows, columns)) < 0.05
     odd[:, 128 : 128 + rows] = np.eye(rows, dtype=bool)
     words = np.packbits(odd, axis=1, bitorder="little").view(np.uint64)
-    search = checks.stand_in(parity_kernels.odd_sums)
+    search = checks.stand_in(suppression_kernels.odd_sums)
     slack, prices = rng.random(rows) * 0.1, rng.random(columns) * 0.2
     order, whims, found = rng.permutation(columns), rng.random(rows) * 0.1, np.zeros((rows, 1), np.uint64)
     assert search(words, 2, rng.random(rows) < 0.5, slack, prices, order, whims, found) > 1
@@ -297,13 +296,13 @@ def push_cells(checks: Checks) -> None:
     rng, bound, free = np.random.default_rng(0), np.arange(40), np.arange(40, 60)
     rates, room = rng.integers(-1, 2, (40, 20)).astype(float), rng.random(60)
     closed, wanted = rng.random(60) < 0.1, np.arange(60) % 7 == 0
-    push, release = checks.stand_in(tableau_kernels.push), checks.stand_in(tableau_kernels.release)
+    push, release = checks.stand_in(suppression_kernels.push), checks.stand_in(suppression_kernels.release)
     for cell, amount in ((3, 0.4), (50, -0.2), (3, -9.0)):
         flow = np.zeros(60)
         reached = push(rates, bound, free, np.where(closed, 0.0, room), room[::-1].copy(), room, cell, amount, flow)
         assert reached == abs(flow[cell]) <= abs(amount)
     release(rates, bound, free, closed, int(bound[0]))
-    assert not checks.stand_in(tableau_kernels.any_stuck)(rates, bound, free, closed, wanted)
+    assert not checks.stand_in(suppression_kernels.any_stuck)(rates, bound, free, closed, wanted)
 
 
 def count_shares(checks: Checks) -> None:

@@ -5,7 +5,7 @@ from datetime import date
 import pytest
 
 from sfumato.hierarchies.role_detection.profile import Profile
-from sfumato.policies.safe_harbor.columns import SafeHarborContext, column_identifiers, identifiers_of
+from sfumato.policies.identifiers import SafeHarborContext, column_identifiers, identifiers_of
 
 TODAY = date(2026, 6, 1)
 # Column, its values, and the kinds of identifiers that it holds.

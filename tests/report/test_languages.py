@@ -10,7 +10,7 @@ from sfumato.pipelines.tables.protect import protect
 from sfumato.report import compare
 from sfumato.report.risk import page_of
 from sfumato.report.tables import comparison as table_comparison
-from sfumato.tables.comparison import TableRun, TableRuns
+from sfumato.tables.table_result import TableRun, TableRuns
 
 ENGLISH = re.compile(r"\b(the|rows|with|which|of|is|are|and)\b")
 ROWS = {"sex": ["m", "f", "f", "f"], "age": ["30", "40", "40", "50"]}

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sfumato.tables.argus.argus_table import ArgusTable
+from sfumato.tables.argus.office_table import ArgusTable
 from sfumato.tables.argus.safety_rules import mask_office
 from sfumato.tables.cells.system import make_constraints
 from sfumato.tables.deadline import Deadline

@@ -19,11 +19,10 @@ from sfumato.tables.cells.system import (
 from sfumato.tables.deadline import Deadline, within
 from sfumato.tables.linear_programs import limit, linear_program, solved
 from sfumato.tables.suppression import attack_programs
-from sfumato.tables.suppression.attack_programs import AttackerProgram
+from sfumato.tables.suppression import linear_flows as flow_programs
+from sfumato.tables.suppression.attack_programs import AttackerProgram, ParallelAttackers
 from sfumato.tables.suppression.cut_separation import Separation
-from sfumato.tables.suppression.flows import flow_programs
 from sfumato.tables.suppression.master_problem import Master, relation_cuts
-from sfumato.tables.suppression.parallel_attacks import ParallelAttackers
 from sfumato.tables.suppression.patterns import PatternSearch
 from sfumato.tables.suppression.problem import make_problem
 

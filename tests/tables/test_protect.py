@@ -96,7 +96,7 @@ def test_nothing_is_left_when_writing_fails(known, make_plan, tmp_path, monkeypa
     def full(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("sfumato.pipelines.tables.protected_table.html", full)
+    monkeypatch.setattr("sfumato.pipelines.tables.table_release.html", full)
     with pytest.raises(SfumatoError, match="No space left"):
         protected.save(tmp_path / "out")
     assert list(tmp_path.iterdir()) == []

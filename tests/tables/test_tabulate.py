@@ -7,7 +7,7 @@ import pytest
 
 from sfumato.errors import DataError, PlanError
 from sfumato.pipelines.tables.protect import protect
-from sfumato.pipelines.tables.tabulate import tabulate
+from sfumato.pipelines.tables.table_source import tabulate
 
 PEOPLE = {
     "Kreis": ["1", "1", "1", "2", "2", "2"],

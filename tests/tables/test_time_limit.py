@@ -13,7 +13,7 @@ from sfumato.errors import UnattainableError
 from sfumato.pipelines.tables.protect import columns_from, run
 from sfumato.tables.build import build
 from sfumato.tables.deadline import Deadline, within
-from sfumato.tables.interval_publication.public_classes import class_ranges
+from sfumato.tables.noise.interval_grid import class_ranges
 from sfumato.tables.plan.table_plan import read_table_plan
 from sfumato.tables.suppress_table import _broken, _ranged, _suppressed
 from sfumato.tables.suppression.optimal import optimal

@@ -208,7 +208,7 @@ def check_command(
 
 
 def _list_policies(json: bool) -> int:
-    from sfumato.policies.presets import policies
+    from sfumato.policies.policy import policies
 
     entries = policies().values()
     lines = "".join(f"{policy.id:27} {policy.about:7} {policy.title}\n" for policy in entries)

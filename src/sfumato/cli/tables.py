@@ -15,7 +15,7 @@ import typer
 from sfumato.atomic_folders import check_free
 from sfumato.cli.options import AsJson, Quiet, show
 from sfumato.errors import PlanError
-from sfumato.tables.suppression.suppression import ProgressCallback
+from sfumato.tables.suppression.patterns import ProgressCallback
 
 # Seconds between two lines in a pipe.
 PAUSE_SECONDS = 2.0

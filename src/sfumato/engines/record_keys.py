@@ -15,7 +15,7 @@ from sfumato.dataclass import dataclass
 from sfumato.engines import sql
 from sfumato.errors import DataError
 from sfumato.localization.messages import Message
-from sfumato.tables.cell_key.key_distribution import BINS, FEW, KeySpread, check_spread, distribution_of
+from sfumato.tables.noise.cell_key import BINS, FEW, KeySpread, check_spread, distribution_of
 from sfumato.tables.tabulate import WORD
 
 UNSPREAD = "Give a secret where the column names records; else draw keys at random."

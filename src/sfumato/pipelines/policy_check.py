@@ -21,9 +21,8 @@ from sfumato.pipelines.attacks.attack import attack
 from sfumato.pipelines.policy_completion import Roles, measure_rows, opened, people_of, profiles_of, roles_of
 from sfumato.pipelines.release_stages import checksums
 from sfumato.policies.evaluation import Measurement, PolicyVerdict, judge_policy
-from sfumato.policies.policy import CellRule, Policy
-from sfumato.policies.presets import policy_named
-from sfumato.policies.safe_harbor.columns import SafeHarborContext
+from sfumato.policies.identifiers import SafeHarborContext
+from sfumato.policies.policy import CellRule, Policy, policy_named
 from sfumato.tables.crosstabs import published_crosstab as crosstabs
 
 _ALL = 10_000_000
@@ -219,7 +218,7 @@ def measure_table(table: crosstabs.PublishedCrosstab, rule: CellRule) -> dict[st
 
 def _derivable(table: crosstabs.PublishedCrosstab, rule: CellRule) -> Measurement:
     """Measure the small counts that can be derived; not measured if the solver is not installed."""
-    from sfumato.tables.suppression.solver_check import check_installed
+    from sfumato.tables.linear_programs import check_installed
 
     if rule.base > 1:
         return Measurement(None, "counts are rounded: their totals need not add up.")

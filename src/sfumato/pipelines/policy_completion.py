@@ -27,12 +27,9 @@ from sfumato.pipelines.plan_suggestion.plan_draft import SuggestedPlan
 from sfumato.pipelines.plan_suggestion.progress import ProgressReporter
 from sfumato.pipelines.suggest import suggest_plan
 from sfumato.policies.evaluation import Measurement, PolicyVerdict, judge_policy
-from sfumato.policies.policy import Policy
-from sfumato.policies.presets import policy_named
-from sfumato.policies.safe_harbor.columns import SafeHarborContext, column_identifiers, identifiers_of
-from sfumato.policies.safe_harbor.places import area_shown, is_zip_column
-from sfumato.policies.safe_harbor.times import OLDEST_SHOWN, latest_years
-from sfumato.policies.safe_harbor.values import is_bare_hash
+from sfumato.policies.identifiers import SafeHarborContext, column_identifiers, identifiers_of, is_bare_hash
+from sfumato.policies.places_and_dates import OLDEST_SHOWN, area_shown, is_zip_column, latest_years
+from sfumato.policies.policy import Policy, policy_named
 
 _NO_CLASSES = "no column is a quasi-identifier: name them, or give the plan."
 _NO_VALUES = "no column is sensitive: name it, or give the plan."

@@ -22,7 +22,7 @@ from sfumato.microdata.plan.resolve import released_plan
 from sfumato.microdata.release_report import ClassFigures, LossFigure, Report, Timings, metrics
 from sfumato.microdata.verdict import Guarantee
 from sfumato.pipelines.release_stages.checksums import refuse_several
-from sfumato.pipelines.tables.internal_documents import read_annex as annex_of_tables
+from sfumato.pipelines.tables.table_release import read_annex as annex_of_tables
 from sfumato.report.annex import Annex
 from sfumato.report.files import text as text_of_files
 from sfumato.report.release.column_evidence import ReportData

@@ -17,6 +17,8 @@ NOISE = 1e-3
 
 # So many cells are named in a message.
 MOST_NAMED = 5
+# The marks that stand for a suppressed cell; anything else in a published table must be a number or a range.
+MASKS = frozenset({"*", "**", "x", "X", "c", "C", ":", ".", "/", "•", "[c]", "[x]"})
 
 
 def cells_named(names: Sequence[str]) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.tables.argus.argus_table import ArgusTable
+from sfumato.tables.argus.office_table import ArgusTable
 from sfumato.tables.cells.columns import TextColumns
 from sfumato.tables.cells.constraints import Key
 from sfumato.tables.cells.dimensions import Code, CodeTree

@@ -8,27 +8,21 @@ import numpy as np
 from sfumato.dataclass import dataclass
 from sfumato.errors import PlanError, UnattainableError
 from sfumato.tables import cell_labels
-from sfumato.tables.attack.attacker_view import AttackerView, false_cells
 from sfumato.tables.attack.audit import audit_publication
-from sfumato.tables.attack.audit_evidence import AuditEvidence
-from sfumato.tables.attack.findings import Audit, DisclosureStatus
+from sfumato.tables.attack.audit_evidence import AuditEvidence, crossed_witnesses
+from sfumato.tables.attack.findings import AttackerView, Audit, DisclosureStatus, false_cells, reduced_levels
 from sfumato.tables.attack.inherent_disclosure import without_inherent_disclosure
-from sfumato.tables.attack.legacy_intervals import attack
-from sfumato.tables.attack.reduced_levels import reduced_levels
 from sfumato.tables.cells.system import AlternativeTable, BoolArray, Bounds, Table, no_bounds
 from sfumato.tables.cells.table_part import TablePart, in_part
 from sfumato.tables.deadline import Deadline, within
-from sfumato.tables.interval_publication import legacy_stages
-from sfumato.tables.interval_publication.interval_grid import clusters
-from sfumato.tables.interval_publication.public_classes import class_ranges
+from sfumato.tables.noise import legacy_intervals as legacy_stages
+from sfumato.tables.noise.interval_grid import class_ranges, clusters
+from sfumato.tables.noise.legacy_intervals import attack
 from sfumato.tables.plan.sections import MethodChoice
 from sfumato.tables.protection_levels.inference import as_shown, with_zeros_published
-from sfumato.tables.suppression.heuristic import fast
-from sfumato.tables.suppression.implicit_alternatives import crossed_witnesses
-from sfumato.tables.suppression.initial_pattern import InitialPattern
 from sfumato.tables.suppression.optimal import optimal
+from sfumato.tables.suppression.patterns import InitialPattern, ProgressCallback, SuppressionResult, fast
 from sfumato.tables.suppression.problem import make_problem
-from sfumato.tables.suppression.suppression import ProgressCallback, SuppressionResult
 
 REPAIRED = "D"
 # The searches that handle implicit cells.

@@ -1,19 +1,21 @@
-"""The result for a table, group by group: the input, and what is published, internal or external."""
+"""The result for a table: what is published or internal, group by group, and how methods compare."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import asdict, field
 from functools import cached_property
 from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 
 from sfumato.dataclass import dataclass
-from sfumato.tables.cell_labels import NAMES
+from sfumato.tables.attack.findings import Audit, Finding, joined
+from sfumato.tables.cell_labels import MASK, NAMES, PRIMARY_DASH, SuppressionReason, lower_end, span, upper_end
 from sfumato.tables.cells.columns import TextColumns
 from sfumato.tables.cells.table_part import TablePart
 from sfumato.tables.plan.table_plan import TablePlan
 from sfumato.tables.row_order import by_codes
+from sfumato.tables.suppress_table import SuppressedCells
 
 
 class GroupAnswer(Protocol):
@@ -83,3 +85,136 @@ class TableAnswer(ABC, Generic[Group_co]):
         """Columns with their rows in the order of their codes: the order they came in may follow their values."""
         rows = by_codes([answer.part for answer in self.parts], self.source)
         return columns.rows(np.array(rows, np.int64))
+
+
+@dataclass(frozen=True)
+class SuppressedTable(TableAnswer[SuppressedCells]):
+    """A table with its suppressed cells and the evidence."""
+
+    @property
+    def passed(self) -> bool:
+        """Whether the audit of every group passed."""
+        return self.audit.passed
+
+    @cached_property
+    def audit(self) -> Audit:
+        """The audits of all groups."""
+        return joined(part.audit for part in self.parts)
+
+    @property
+    def leaks(self) -> tuple[Finding, ...]:
+        """The suppressed cells whose interval is below the protection level."""
+        return self.audit.leaks
+
+    @cached_property
+    def public(self) -> TextColumns:
+        """What is published, with cases and reasons, without true values and their inputs.
+
+        The cases show which suppressed cells are sensitive: this is internal, `external` is for publication.
+        """
+        return TextColumns({**self.codes(), **self.new_columns()})
+
+    @cached_property
+    def external(self) -> TextColumns:
+        """The table for publication: codes, published values and intervals, without distinction between suppressed
+        cells.
+        """
+        names, new = self.names(3), self.new_columns()
+        shown = {name: new[name] for name in names}
+        shown[names[0]] = tuple(text.replace(PRIMARY_DASH, "-") for text in shown[names[0]])
+        return self.in_order(TextColumns({**self.codes(), **shown}))
+
+    def new_columns(self) -> dict[str, tuple[str, ...]]:
+        """Return the published text of each row, its interval, case and reason."""
+        rows: list[tuple[str, ...]] = [()] * len(self.source)
+        values = self.source.text(self.plan.table.value)
+        for part in self.parts:
+            for cell, entry in enumerate(_entries(part)):
+                row = int(part.part.rows[cell])
+                rows[row] = entry or (values[row], "", "", "", "")
+        return dict(zip(self.names(), zip(*rows, strict=True), strict=True))
+
+
+def _entries(part: SuppressedCells) -> list[tuple[str, ...] | None]:
+    """Return for each cell what is published; None if its value is."""
+    entries: list[tuple[str, ...] | None] = [None] * len(part.suppressed)
+    for cell in np.flatnonzero(part.suppressed):
+        low, high = float(part.ends.low[cell]), float(part.ends.high[cell])
+        dash = PRIMARY_DASH if part.case[cell] == SuppressionReason.PRIMARY else "-"
+        ranged = not (np.isnan(low) or np.isnan(high))
+        text = span(low, high, dash) if part.texts and ranged else MASK
+        ends = (lower_end(low), upper_end(high)) if ranged else ("", "")
+        # A plain text: if a column starts with an enum member, frames would make it an enum column.
+        entries[cell] = (text, *ends, str(part.case[cell]), part.reason[cell])
+    return entries
+
+
+@dataclass(frozen=True, slots=True)
+class TableRun:
+    """One method to protect a table, and its result.
+
+    Attributes:
+        method: Its name, with what distinguishes its variants.
+        masked: Number of suppressed cells.
+        value_lost: Proportion of the sum of all values that the suppressed cells hold.
+        changed: Number of cells whose published number is not the true one.
+        mean_change, largest_change: How far these are off.
+        broken: Number of totals that are not the sum of their published parts.
+        unsafe_exact: Number of sensitive cells whose true value an attacker computes.
+        unsafe_too_narrow: Number of sensitive cells whose feasibility interval is too narrow.
+        median_width: Median width of the feasibility intervals of sensitive cells, as a proportion of the value.
+        attackers: The audited attackers.
+        seconds: Time taken.
+        error: Why there is no result; empty if there is one.
+    """
+
+    method: str
+    masked: int = 0
+    value_lost: float = 0.0
+    changed: int = 0
+    mean_change: float = 0.0
+    largest_change: float = 0.0
+    broken: int = 0
+    unsafe_exact: int = 0
+    unsafe_too_narrow: int = 0
+    median_width: float | None = None
+    attackers: tuple[str, ...] = ()
+    seconds: float = 0.0
+    error: str = ""
+
+    @property
+    def passed(self) -> bool:
+        """Whether there is a result and no sensitive cell is disclosed."""
+        return not self.error and not self.unsafe_too_narrow
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values."""
+        return {**asdict(self), "attackers": list(self.attackers), "satisfied": self.passed}
+
+
+@dataclass(frozen=True, slots=True)
+class TableRuns:
+    """A comparison of methods.
+
+    Attributes:
+        cells: Number of cells of the table.
+        unsafe: Number of sensitive cells.
+        runs: The methods that were tried.
+        redesign: Proposals of coarser tables, in words.
+        language: The language of its page.
+    """
+
+    cells: int
+    unsafe: int
+    runs: tuple[TableRun, ...]
+    redesign: tuple[str, ...] = ()
+    language: str = "en"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values, as in compare.json."""
+        return {
+            "cells": self.cells,
+            "unsafe": self.unsafe,
+            "runs": [run.to_dict() for run in self.runs],
+            "redesign": list(self.redesign),
+        }

@@ -17,7 +17,7 @@ from nicegui import app as pages_app
 from sfumato.bundled_docs import FIRST, pages, title
 from sfumato.docs_reference.pages import written
 from sfumato.localization.messages import DEFAULT, accepted_words, languages, words_in
-from sfumato.policies.presets import policies
+from sfumato.policies.policy import policies
 from sfumato.report.html_page import all_entries, definitions
 from sfumato.service.access.authentication import Authenticator
 from sfumato.service.access.sessions import User

@@ -12,7 +12,7 @@ from sfumato.pipelines.attacks.saved_report import add_to_folder
 from sfumato.pipelines.policy_check import check, measure_attacks
 from sfumato.pipelines.policy_completion import Roles
 from sfumato.pipelines.release import anonymize
-from sfumato.policies.presets import policy_named
+from sfumato.policies.policy import policy_named
 
 CLAUSES = ("linkability", "inference-attack")
 ROWS = 300

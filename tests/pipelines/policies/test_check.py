@@ -10,7 +10,7 @@ from sfumato.errors import PlanError
 from sfumato.pipelines.policy_check import check
 from sfumato.pipelines.tables.protect import protect
 from sfumato.pipelines.tables.suppress import suppress
-from sfumato.policies.presets import aliases, policies, policy_named
+from sfumato.policies.policy import aliases, policies, policy_named
 
 DOCS = Path(__file__).resolve().parents[3] / "docs" / "policies.md"
 PLAN = {

@@ -7,9 +7,9 @@ import pytest
 
 from sfumato.errors import DataError, PlanError, SfumatoError, ViolationError
 from sfumato.pipelines.tables.batch.run import run_batch
-from sfumato.tables.cell_key.ptable import make_ptable
-from sfumato.tables.cell_key.ptable_file import ptable_text
 from sfumato.tables.formats.solver_file import read_jj
+from sfumato.tables.noise.ptable import make_ptable
+from sfumato.tables.noise.ptable_file import ptable_text
 from sfumato.tables.plan.sections import CellKey
 
 REGIONS = {"N": ["n1", "n2"], "S": ["s1", "s2", "s3"]}

@@ -8,8 +8,8 @@ import pytest
 
 import sfumato as sf
 from sfumato.errors import PlanError, ViolationError
-from sfumato.tables.cell_key.ptable import make_ptable
-from sfumato.tables.cell_key.ptable_file import ptable_text
+from sfumato.tables.noise.ptable import make_ptable
+from sfumato.tables.noise.ptable_file import ptable_text
 from sfumato.tables.plan.sections import CellKey
 from sfumato.tables.plan.table_plan import read_table_plan
 

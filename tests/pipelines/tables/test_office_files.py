@@ -9,14 +9,14 @@ import sfumato as sf
 from sfumato.errors import DataError, PlanError
 from sfumato.pipelines.tables.table_source import columns_from
 from sfumato.report.tables.report import ALL_UNSAFE, review_figures, review_lines
-from sfumato.tables.argus.argus_table import ArgusTable
+from sfumato.tables.argus.office_table import ArgusTable
 from sfumato.tables.argus.safety_rules import mask_office
 from sfumato.tables.cells.dimensions import CodeTree
 from sfumato.tables.deadline import within
 from sfumato.tables.formats.argus_outputs import output_text
 from sfumato.tables.formats.cells_file import written_cells
+from sfumato.tables.formats.delimited_cells import sdmx_text
 from sfumato.tables.formats.px import px_text
-from sfumato.tables.formats.sdmx import sdmx_text
 from sfumato.tables.formats.solver_file import jj_text
 from sfumato.tables.plan.table_plan import OfficeFile, read_table_plan
 

@@ -7,9 +7,8 @@ import pytest
 import sfumato as sf
 from sfumato.tables.attack import audit as audits
 from sfumato.tables.attack import audit_problem
-from sfumato.tables.attack.attacker_view import AttackerView
 from sfumato.tables.attack.audit import audit_publication
-from sfumato.tables.attack.findings import DisclosureStatus
+from sfumato.tables.attack.findings import AttackerView, DisclosureStatus
 from sfumato.tables.cells.system import (
     AttackerKind,
     AttackerKnowledge,

@@ -5,10 +5,9 @@ import time
 import numpy as np
 import pytest
 
-from sfumato.tables.attack.attacker_view import AttackerView
 from sfumato.tables.attack.audit import audit_publication
 from sfumato.tables.attack.audit_evidence import AuditEvidence
-from sfumato.tables.attack.findings import DisclosureStatus
+from sfumato.tables.attack.findings import AttackerView, DisclosureStatus
 from sfumato.tables.cells.system import (
     AlternativeTable,
     AttackerKind,

@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from sfumato.tables.attack.components import SLACK, FeasibilityInterval
+from sfumato.tables.attack.audit_problem import SLACK, FeasibilityInterval
 from sfumato.tables.linear_programs import Extreme
 
 NO_PROOF = Extreme(0.0, *(np.zeros(0) for _ in range(3)))

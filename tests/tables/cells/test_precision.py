@@ -7,9 +7,8 @@ import pytest
 
 from sfumato.errors import DataError
 from sfumato.pipelines.tables.audit import audit
-from sfumato.tables.attack.attacker_view import AttackerView
 from sfumato.tables.attack.audit import audit_publication
-from sfumato.tables.attack.findings import DisclosureStatus
+from sfumato.tables.attack.findings import AttackerView, DisclosureStatus
 from sfumato.tables.cells.constraints import ValueUnit, check, precision_of, proved_bound
 from sfumato.tables.cells.system import AttackerKnowledge, Bounds, make_constraints, no_bounds
 

@@ -5,7 +5,7 @@ import pytest
 
 from sfumato.errors import DataError, PlanError
 from sfumato.pipelines.tables.suppress import suppress
-from sfumato.policies.presets import policies
+from sfumato.policies.policy import policies
 
 pandas = pytest.importorskip("pandas")
 polars = pytest.importorskip("polars")

@@ -5,18 +5,16 @@ import pytest
 
 import sfumato as sf
 from sfumato.errors import DataError
-from sfumato.tables.argus.argus_table import plain_table
+from sfumato.tables.argus.office_table import plain_table
 from sfumato.tables.cells.columns import finite
 from sfumato.tables.cells.dimensions import CodeTree
 from sfumato.tables.formats.apriori_file import apply_apriori
-from sfumato.tables.formats.cells_file import check_totals, read_cells, written_cells
-from sfumato.tables.formats.hrc import parse_hrc, read_hrc
-from sfumato.tables.formats.labels_file import read_labels
+from sfumato.tables.formats.cells_file import check_totals, read_cells, read_labels, written_cells
+from sfumato.tables.formats.delimited_cells import read_sdmx
+from sfumato.tables.formats.hierarchy_files import parse_hrc, read_hrc, read_recoding
 from sfumato.tables.formats.metadata import parse_metadata, read_metadata
 from sfumato.tables.formats.px import parse_px
-from sfumato.tables.formats.recoding_file import read_recoding
 from sfumato.tables.formats.records_file import read_records
-from sfumato.tables.formats.sdmx import read_sdmx
 from sfumato.tables.formats.solver_file import parse_jj
 from sfumato.tables.plan.table_plan import read_table_plan
 

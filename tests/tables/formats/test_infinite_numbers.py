@@ -10,15 +10,15 @@ import pytest
 from sfumato.errors import DataError
 from sfumato.pipelines.tables.batch.run import run_batch
 from sfumato.pipelines.tables.protect import protect
-from sfumato.tables.argus.argus_table import plain_table
-from sfumato.tables.cell_key.ptable_file import parse_ptable
+from sfumato.tables.argus.office_table import plain_table
 from sfumato.tables.cells.dimensions import CodeTree
 from sfumato.tables.formats.apriori_file import apply_apriori
 from sfumato.tables.formats.cells_file import read_cells
+from sfumato.tables.formats.delimited_cells import read_sdmx
 from sfumato.tables.formats.metadata import parse_metadata
 from sfumato.tables.formats.px import parse_px
-from sfumato.tables.formats.sdmx import read_sdmx
 from sfumato.tables.formats.solver_file import parse_jj
+from sfumato.tables.noise.ptable_file import parse_ptable
 from sfumato.tables.plan.table_plan import read_table_plan
 from sfumato.tables.published_tables.parse_cells import read_texts
 

@@ -8,26 +8,25 @@ import pytest
 import sfumato as sf
 from office_tables import are_same, read_instance
 from sfumato.errors import DataError
-from sfumato.tables.argus.argus_table import ArgusTable
+from sfumato.tables.argus.office_table import ArgusTable
 from sfumato.tables.cells.dimensions import CodeTree, file_tree
 from sfumato.tables.formats.apriori_file import apply_apriori, apriori_text
-from sfumato.tables.formats.cells_file import read_cells, written_cells
-from sfumato.tables.formats.hrc import (
+from sfumato.tables.formats.cells_file import read_cells, read_labels, written_cells
+from sfumato.tables.formats.delimited_cells import read_sdmx, sdmx_text
+from sfumato.tables.formats.hierarchy_files import (
     digits_tree,
     frame_rows,
     hrc_text,
     json_text,
     parse_hrc,
     read_hrc,
+    read_recoding,
     tree_of_json,
     tree_of_rows,
 )
-from sfumato.tables.formats.labels_file import read_labels
 from sfumato.tables.formats.metadata import metadata_text, parse_metadata, read_metadata
 from sfumato.tables.formats.px import px_text, read_px
-from sfumato.tables.formats.recoding_file import read_recoding
 from sfumato.tables.formats.records_file import read_records, records_text
-from sfumato.tables.formats.sdmx import read_sdmx, sdmx_text
 from sfumato.tables.formats.solver_file import jj_text, read_jj
 
 REGION = CodeTree("region", ("Total",), {("N",): ("Total",), ("n 1",): ("N",), ("n2",): ("N",), ("S",): ("Total",)})

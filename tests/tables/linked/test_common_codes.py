@@ -9,8 +9,8 @@ from sfumato.tables.cells.columns import TextColumns
 from sfumato.tables.cells.dimensions import file_tree, flat_tree, level_tree
 from sfumato.tables.linked.codes import axes_of
 from sfumato.tables.linked.from_plan import InputTable, is_cyclic, join
-from sfumato.tables.perturbation.cell_uniforms import keys_by_codes
-from sfumato.tables.perturbation.parts import perturbed_parts
+from sfumato.tables.noise.cell_key import keys_by_codes
+from sfumato.tables.noise.perturbed import perturbed_parts
 from sfumato.tables.plan.sections import Dimension
 from sfumato.tables.plan.table_plan import read_table_plan
 

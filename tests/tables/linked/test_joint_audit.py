@@ -6,7 +6,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from sfumato.tables.argus.argus_table import ArgusTable
+from sfumato.tables.argus.office_table import ArgusTable
 from sfumato.tables.cells.dimensions import CodeTree
 from sfumato.tables.deadline import within
 from sfumato.tables.formats.argus_outputs import Protected

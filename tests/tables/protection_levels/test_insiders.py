@@ -5,7 +5,7 @@ import pytest
 
 from sfumato.errors import PlanError, UnattainableError
 from sfumato.pipelines.tables.protect import columns_from, protect
-from sfumato.pipelines.tables.tabulate import tabulate
+from sfumato.pipelines.tables.table_source import tabulate
 from sfumato.tables.build import build
 from sfumato.tables.cells.system import AttackerKind
 from sfumato.tables.plan.table_plan import read_table_plan

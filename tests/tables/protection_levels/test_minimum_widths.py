@@ -5,9 +5,8 @@ import pytest
 
 from sfumato.errors import PlanError, UnattainableError
 from sfumato.pipelines.tables.protect import protect, run
-from sfumato.tables.attack.attacker_view import AttackerView
 from sfumato.tables.attack.audit import audit_publication
-from sfumato.tables.attack.findings import DisclosureStatus
+from sfumato.tables.attack.findings import AttackerView, DisclosureStatus
 from sfumato.tables.cell_labels import lower_end, upper_end
 from sfumato.tables.cells.columns import read_columns
 from sfumato.tables.cells.constraints import precision_of

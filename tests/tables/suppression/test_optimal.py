@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sfumato.errors import UnattainableError
-from sfumato.tables.attack.attacker_view import AttackerView
 from sfumato.tables.attack.audit import audit_publication
+from sfumato.tables.attack.findings import AttackerView
 from sfumato.tables.cells.constraints import Coordinates
 from sfumato.tables.cells.system import (
     AlternativeTable,
@@ -24,15 +24,13 @@ from sfumato.tables.cells.system import (
     no_bounds,
 )
 from sfumato.tables.deadline import Deadline, within
+from sfumato.tables.suppression import attack_programs as guards
 from sfumato.tables.suppression import cut_separation
 from sfumato.tables.suppression import optimal as search
-from sfumato.tables.suppression import parallel_attacks as guards
-from sfumato.tables.suppression.attacker_checks import LEAST, AttackerChecks
-from sfumato.tables.suppression.cut_separation import Separation
-from sfumato.tables.suppression.heuristic import fast
-from sfumato.tables.suppression.initial_pattern import InitialPattern
+from sfumato.tables.suppression.cut_separation import LEAST, AttackerChecks, Separation
 from sfumato.tables.suppression.master_problem import Master
 from sfumato.tables.suppression.optimal import optimal
+from sfumato.tables.suppression.patterns import InitialPattern, fast
 from sfumato.tables.suppression.problem import make_problem
 from sizes import size
 

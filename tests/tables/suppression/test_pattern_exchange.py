@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from sfumato.tables.attack.attacker_view import AttackerView
 from sfumato.tables.attack.audit import audit_publication
+from sfumato.tables.attack.findings import AttackerView
 from sfumato.tables.cells.system import (
     AttackerKind,
     AttackerKnowledge,
@@ -17,7 +17,7 @@ from sfumato.tables.cells.system import (
     no_bounds,
 )
 from sfumato.tables.deadline import Deadline, within
-from sfumato.tables.suppression.flows.tableau import Tableau
+from sfumato.tables.suppression.linear_flows import Tableau
 from sfumato.tables.suppression.optimal import Exchange
 from sfumato.tables.suppression.patterns import PatternSearch
 from sfumato.tables.suppression.problem import make_problem

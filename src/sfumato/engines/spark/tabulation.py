@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from sfumato.engines.record_keys import LARGEST, PATTERNS, POWER, RecordKeys
-from sfumato.tables.cell_key.key_distribution import BINS, FEW
+from sfumato.tables.noise.cell_key import BINS, FEW
 
 # White space removed at both ends of a code, as in every engine.
 BLANKS = " \t\r\n"

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from sfumato.dataclass import dataclass
 from sfumato.errors import PlanIssue, did_you_mean, issue
-from sfumato.policies.presets import policy_ids
+from sfumato.policies.policy import policy_ids
 from sfumato.schema.composite import Choice, Conversion, MapSchema, Number, Text, UnionSchema
 from sfumato.schema.dataclass_schema import KeyInfo, record_of
 from sfumato.schema.paths import PLAIN_NAME, PlanPath

@@ -9,25 +9,22 @@ from typing import Any
 import numpy as np
 
 from sfumato.errors import PlanError
-from sfumato.pipelines.tables.perturbation.perturbed_table import PerturbedTable
 from sfumato.pipelines.tables.protect_linked import chains_of, of_crossed
-from sfumato.pipelines.tables.protected_table import ProtectedTable, ProtectedTables
-from sfumato.pipelines.tables.table_source import columns_from, with_metadata
+from sfumato.pipelines.tables.table_release import PerturbedTable, ProtectedTable, ProtectedTables
+from sfumato.pipelines.tables.table_source import columns_from, errors_in, with_metadata
 from sfumato.tables.attack.findings import Audit
 from sfumato.tables.cells.columns import TextColumns
-from sfumato.tables.formats.cell_locations import errors_in
+from sfumato.tables.linear_programs import check_installed
 from sfumato.tables.linked.from_plan import InputTable
 from sfumato.tables.linked.records import Chain
-from sfumato.tables.perturbation.audit_perturbed import review_perturbed
+from sfumato.tables.noise.audit_perturbed import review_perturbed
 from sfumato.tables.plan.rules import GroupDisclosure
 from sfumato.tables.plan.sections import AttackerOptions, TableSpec
 from sfumato.tables.plan.table_plan import TablePlan, read_table_plan
 from sfumato.tables.published_tables.audit_responses import ReleasedTable, review_responses
 from sfumato.tables.published_tables.audit_table import review
 from sfumato.tables.published_tables.further_columns import published_names, unexplained_columns
-from sfumato.tables.published_tables.parse_cells import ParsedTable, read_published
-from sfumato.tables.published_tables.rows_left_out import unlisted_cells, with_rows_left_out
-from sfumato.tables.suppression.solver_check import check_installed
+from sfumato.tables.published_tables.parse_cells import ParsedTable, read_published, unlisted_cells, with_rows_left_out
 
 
 def audit(

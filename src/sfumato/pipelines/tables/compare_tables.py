@@ -14,22 +14,21 @@ from sfumato.atomic_folders import staged, write_text
 from sfumato.dataclass import dataclass
 from sfumato.errors import PlanError, SfumatoError
 from sfumato.localization.messages import Message
-from sfumato.pipelines.tables.perturbation.perturb import change
+from sfumato.pipelines.tables.perturb import change
 from sfumato.pipelines.tables.protect import run
 from sfumato.pipelines.tables.protect_linked import plan_of, sheets_of
 from sfumato.pipelines.tables.table_source import columns_from, source_columns, with_metadata
 from sfumato.report.html_page import fragment
 from sfumato.report.tables.comparison import html, text
 from sfumato.tables.cells.columns import TextColumns
-from sfumato.tables.comparison import TableRun, TableRuns
 from sfumato.tables.deadline import within
-from sfumato.tables.perturbation.cell_uniforms import keys_by_codes
-from sfumato.tables.perturbation.parts import perturbed_parts
+from sfumato.tables.linear_programs import check_installed
+from sfumato.tables.noise.cell_key import keys_by_codes
+from sfumato.tables.noise.perturbed import perturbed_parts
 from sfumato.tables.plan.sections import Adjustment, CellKey, MethodChoice, Rounding
 from sfumato.tables.plan.table_plan import TablePlan, read_table_plan
 from sfumato.tables.redesign import redesign, sentence
-from sfumato.tables.suppressed_table import SuppressedTable
-from sfumato.tables.suppression.solver_check import check_installed
+from sfumato.tables.table_result import SuppressedTable, TableRun, TableRuns
 
 # Maximum number of proposals shown.
 MOST = 5

@@ -6,24 +6,21 @@ from pathlib import Path
 from typing import Any, Literal, Required, TypedDict, Unpack, overload
 
 from sfumato.errors import DataError, PlanError, ViolationError, did_you_mean, issue
-from sfumato.pipelines.tables.perturbation.perturb import perturb
-from sfumato.pipelines.tables.perturbation.perturb_linked import perturb_several
-from sfumato.pipelines.tables.perturbation.perturbed_table import PerturbedTable, PerturbedTables
+from sfumato.pipelines.tables.perturb import perturb, perturb_several
 from sfumato.pipelines.tables.protect_linked import protect_several
-from sfumato.pipelines.tables.protected_table import ProtectedTable, ProtectedTables
-from sfumato.pipelines.tables.table_source import columns_from, source_columns, with_metadata
+from sfumato.pipelines.tables.table_release import PerturbedTable, PerturbedTables, ProtectedTable, ProtectedTables
+from sfumato.pipelines.tables.table_source import columns_from, errors_in, source_columns, with_metadata
 from sfumato.tables.build import build
 from sfumato.tables.cell_labels import NAMES, cells_named
 from sfumato.tables.cells.columns import TextColumns
 from sfumato.tables.cells.table_part import TablePart
 from sfumato.tables.deadline import Deadline, never, within
-from sfumato.tables.formats.cell_locations import errors_in
+from sfumato.tables.linear_programs import check_installed
 from sfumato.tables.plan.sections import Method, RoundingKind
 from sfumato.tables.plan.table_plan import FILE_KEYS, PLAN, TABLE, TablePlan, read_table_plan
 from sfumato.tables.protection_levels.value_domain import check_kind
 from sfumato.tables.suppress_table import SuppressedCells, mask_part
-from sfumato.tables.suppression.solver_check import check_installed
-from sfumato.tables.suppression.suppression import ProgressCallback
+from sfumato.tables.suppression.patterns import ProgressCallback
 
 Answer = ProtectedTable | ProtectedTables | PerturbedTable | PerturbedTables
 

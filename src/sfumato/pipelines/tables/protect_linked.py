@@ -10,15 +10,16 @@ import numpy as np
 from sfumato.errors import PlanError, UnattainableError, ViolationError
 from sfumato.localization.messages import Message
 from sfumato.microdata.data_plan import DataPlan
-from sfumato.pipelines.tables.protected_table import ProtectedTable, ProtectedTables
+from sfumato.pipelines.tables.table_release import ProtectedTable, ProtectedTables
+from sfumato.pipelines.tables.table_source import errors_in
 from sfumato.tables.build import dimensions_of, tree_of
 from sfumato.tables.cell_labels import cells_named
 from sfumato.tables.cells.columns import TextColumns
 from sfumato.tables.cells.constraints import check, derive
 from sfumato.tables.cells.dimensions import CodeTree
 from sfumato.tables.deadline import never, within
-from sfumato.tables.formats.cell_locations import errors_in
 from sfumato.tables.formats.delimited_cells import read_delimited_cells
+from sfumato.tables.linear_programs import check_installed
 from sfumato.tables.linked.dependencies import determined_chains
 from sfumato.tables.linked.from_plan import InputTable, with_cross, with_inconsistent_records
 from sfumato.tables.linked.protection import joint_part, section_of, shown_of
@@ -28,11 +29,9 @@ from sfumato.tables.plan.sections import COUNT, CellKey, Dimension, TableSpec
 from sfumato.tables.plan.table_plan import TablePlan, read_table_plan
 from sfumato.tables.protection_levels.resolve_plan import plan_precision
 from sfumato.tables.protection_levels.value_domain import check_kind
-from sfumato.tables.published_tables.earlier_releases import EarlierTable, read_releases
-from sfumato.tables.published_tables.handed_out import check_inferred
+from sfumato.tables.published_tables.earlier_releases import EarlierTable, check_inferred, read_releases
 from sfumato.tables.suppress_table import mask_part
-from sfumato.tables.suppression.solver_check import check_installed
-from sfumato.tables.suppression.suppression import ProgressCallback
+from sfumato.tables.suppression.patterns import ProgressCallback
 from sfumato.tables.tabulate import Base
 
 # Number of largest contributions kept from microdata.

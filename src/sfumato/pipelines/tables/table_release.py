@@ -1,5 +1,6 @@
 """The result of `protect` for one or several tables: a report, a frame, a page, a folder."""
 
+import hashlib
 import json
 import re
 from abc import ABC, abstractmethod
@@ -13,15 +14,63 @@ from sfumato.atomic_folders import make_private, staged, write_text
 from sfumato.dataclass import dataclass
 from sfumato.delimited.dialect import Dialect
 from sfumato.delimited.records import delimited_text, plain_cell, read_lines
-from sfumato.pipelines.tables.internal_documents import HOUSE, annex_of, hash_of, papers_of
-from sfumato.report.annex import ANNEX, markdown
+from sfumato.localization.messages import words_in
+from sfumato.report.annex import ANNEX, Annex, markdown
 from sfumato.report.html_page import fragment
-from sfumato.report.tables.internal_report import DocumentContext
-from sfumato.report.tables.page import DAY, HANDED_OUT, SEAL
+from sfumato.report.tables.annex import tables_annex
+from sfumato.report.tables.internal_report import DocumentContext, ReportWriter, changed_house, masked_house
+from sfumato.report.tables.page import DAY, HANDED_OUT, SEAL, html, perturbed_html
+from sfumato.report.tables.perturbed import metrics as perturbed_metrics
+from sfumato.report.tables.report import metrics
 from sfumato.schema.files import written
+from sfumato.tables.attack.findings import Audit
 from sfumato.tables.cells.columns import TextColumns
-from sfumato.tables.plan.table_plan import TablePlan, table_plan_dict
-from sfumato.tables.table_result import Group_co, TableAnswer
+from sfumato.tables.formats.release_files import changed_files, masked_files
+from sfumato.tables.linked.records import Chain
+from sfumato.tables.noise.perturbed import PerturbedCells, PerturbedResult
+from sfumato.tables.plan.table_plan import TablePlan, read_table_plan, table_plan_dict
+from sfumato.tables.published_tables.earlier_releases import check_changed, check_masked
+from sfumato.tables.suppress_table import SuppressedCells
+from sfumato.tables.table_result import Group_co, SuppressedTable, TableAnswer
+
+# The report to sign.
+HOUSE = "report.html"
+# Formats derived from a folder later, which are no files of its release.
+PRINTED = (".pdf", ".docx")
+
+
+def annex_of(plan: TablePlan, report: Mapping[str, Any], papers: DocumentContext) -> Annex:
+    """Return the annex of a release of tables, in the language of its plan."""
+    return tables_annex(ReportWriter(words_in(plan.output.language), plan, report), papers)
+
+
+def read_annex(folder: Path, report: Mapping[str, Any]) -> Annex:
+    """Return the annex of the release of tables in a folder.
+
+    Args:
+        report: The content of its report.json.
+    """
+    day = date.fromisoformat(report[DAY]) if DAY in report else None
+    return annex_of(read_table_plan(folder / "plan.yaml"), report, papers_of(folder, folder, day))
+
+
+def papers_of(folder: Path, home: Path, day: date | None, without: tuple[str, ...] = (HOUSE, ANNEX)) -> DocumentContext:
+    """Return the context of internal documents: the files of a folder with checksums, those for publication first.
+
+    Args:
+        home: The folder from which paths in plan.yaml are resolved.
+        without: The documents that describe the others.
+    """
+    own = {folder / name for name in without}
+    paths = [path for path in folder.rglob("*") if path.is_file() and path not in own and path.suffix not in PRINTED]
+    paths.sort(key=lambda path: (path.name != HANDED_OUT, path))
+    return DocumentContext(day, home, {path.relative_to(folder).as_posix(): hash_of(path) for path in paths})
+
+
+def hash_of(path: Path) -> str:
+    """Return the SHA-256 of a file."""
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
 
 # The report published with the table.
 EXTERNAL = "report-external.html"
@@ -198,3 +247,109 @@ def _write_evidence(report: Mapping[str, Any], plan: TablePlan, stage: Path, fol
     dated = {**report, DAY: date.today().isoformat()}
     write_text(stage / "report.json", json.dumps(dated, indent=2, ensure_ascii=False) + "\n")
     write_text(stage / "plan.yaml", written(table_plan_dict(plan, folder), width=80))
+
+
+@dataclass(frozen=True, repr=False)
+class ProtectedTable(SuppressedTable, TableRelease[SuppressedCells]):
+    """A protected table with its audit, as a report, a frame, a page or a folder."""
+
+    def __repr__(self) -> str:
+        masked = sum(int(part.suppressed.sum()) for part in self.parts)
+        return f"ProtectedTable({len(self.source):,} cells, {masked:,} masked; {'holds' if self.passed else 'LEAKS'})"
+
+    @cached_property
+    def report(self) -> dict[str, Any]:
+        return metrics(self)
+
+    def page(self, report: Mapping[str, Any]) -> str:
+        return html(self, report)
+
+    def house(self, report: Mapping[str, Any], papers: DocumentContext) -> str:
+        return masked_house(self, report, papers)
+
+    def check(self, external: TextColumns) -> None:
+        if self.passed:
+            check_masked(self, external)
+
+    def sheets(self) -> dict[str, TextColumns]:
+        """Return the internal file, the published columns, and the file for publication if the audit passed."""
+        handed_out = {"table-external.csv": self.external} if self.passed else {}
+        return {"table.csv": self.columns, "published.csv": self.public, **handed_out}
+
+    def office_files(self, group: SuppressedCells, columns: TextColumns) -> dict[str, bytes]:
+        return masked_files(group, self.plan, columns)
+
+
+@dataclass(frozen=True, repr=False)
+class ProtectedTables(TablesRelease[ProtectedTable]):
+    """Several tables that were protected together.
+
+    Attributes:
+        chains: Functional dependencies found in the records.
+        recorded: The columns checked for dependencies.
+    """
+
+    chains: tuple[Chain, ...] = ()
+    recorded: frozenset[str] = frozenset()
+
+    def __repr__(self) -> str:
+        return f"ProtectedTables({', '.join(self.tables)}; {'holds' if self.passed else 'LEAKS'})"
+
+    @property
+    def audit(self) -> Audit:
+        """The result of the joint audit of all tables."""
+        return self.joint.audit
+
+    @cached_property
+    def report(self) -> dict[str, Any]:
+        own = {
+            name: {"cells": len(table.source), "masked": int(table.parts[0].suppressed.sum())}
+            for name, table in self.tables.items()
+        }
+        return self.joint.report | {"tables": own}
+
+
+@dataclass(frozen=True, repr=False)
+class PerturbedTable(PerturbedResult, TableRelease[PerturbedCells]):
+    """A perturbed table with its audit, as a report, a frame, a page or a folder."""
+
+    def __repr__(self) -> str:
+        changed = self.report["noise"]["changed"]
+        return f"PerturbedTable({len(self.source):,} cells, {changed:,} changed by {self.report['method']})"
+
+    @cached_property
+    def report(self) -> dict[str, Any]:
+        return perturbed_metrics(self)
+
+    def page(self, report: Mapping[str, Any]) -> str:
+        return perturbed_html(self, report)
+
+    def house(self, report: Mapping[str, Any], papers: DocumentContext) -> str:
+        return changed_house(self, report, papers)
+
+    def check(self, external: TextColumns) -> None:
+        check_changed(self, external)
+
+    def sheets(self) -> dict[str, TextColumns]:
+        """Return the internal file with all columns, and the one for publication."""
+        return {"table.csv": self.columns, "table-external.csv": self.external}
+
+    def office_files(self, group: PerturbedCells, columns: TextColumns) -> dict[str, bytes]:
+        return changed_files(group, self.plan, columns)
+
+
+@dataclass(frozen=True, repr=False)
+class PerturbedTables(TablesRelease[PerturbedTable]):
+    """Several tables perturbed together; common cells are published identically."""
+
+    def __repr__(self) -> str:
+        return f"PerturbedTables({', '.join(self.tables)}; {self.joint.report['method']})"
+
+    @cached_property
+    def report(self) -> dict[str, Any]:
+        return self.joint.report | {"tables": {name: {"cells": len(own.source)} for name, own in self.tables.items()}}
+
+    @property
+    def reports(self) -> dict[str, dict[str, Any]]:
+        """The metrics of each table, because noise is reported table by table."""
+        return {name: table.report for name, table in self.tables.items()}

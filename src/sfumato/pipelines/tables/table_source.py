@@ -1,29 +1,34 @@
-"""Read the cells of a table from any source: CSV, office files, workbooks, Parquet, JSON, frames, crosstabs."""
+"""Read the cells of a table from any source, with their positions for errors, or tabulate microdata into them."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from sfumato.delimited.dialect import DecimalMark, likely_separator
+from sfumato.delimited.dialect import DecimalMark, Dialect, check_decimal, encoding_of, likely_separator
 from sfumato.delimited.opening import first_record, open_text
-from sfumato.tables.argus.file_errors import likely_encoding
+from sfumato.delimited.records import read_lines
+from sfumato.errors import DataError, PlanError
+from sfumato.microdata.data_plan import DataPlan
+from sfumato.tables.argus.file_errors import likely_encoding, lines_of
 from sfumato.tables.build import read_source
 from sfumato.tables.cells.columns import TextColumns, read_columns
-from sfumato.tables.formats.argus_columns import (
-    office_columns,
-    refuse_others,
-    respondents_in,
-    with_masks,
-    with_names,
+from sfumato.tables.crosstabs.crosstabs import as_cells
+from sfumato.tables.formats.argus_columns import office_columns, refuse_others, respondents_in, with_masks, with_names
+from sfumato.tables.formats.delimited_cells import (
+    RESPONDENTS,
+    VALUE,
+    cells_without_header,
+    read_delimited_cells,
+    with_statuses,
 )
-from sfumato.tables.formats.crosstab_file import as_cells
-from sfumato.tables.formats.delimited_cells import read_delimited_cells
-from sfumato.tables.formats.headerless_file import cells_without_header, with_statuses
 from sfumato.tables.formats.metadata import Metadata, read_metadata
-from sfumato.tables.formats.sdmx import RESPONDENTS, VALUE
-from sfumato.tables.plan.sections import Dimension
+from sfumato.tables.formats.px import data_places
+from sfumato.tables.plan.sections import Dimension, TableSource
 from sfumato.tables.plan.table_plan import TablePlan
+from sfumato.tables.tabulate import shaped, table_of
 
 TAB = ".tab"
 # The default code of a total.
@@ -191,3 +196,119 @@ def _plain_columns(path: Path, plan: TablePlan, published: bool) -> TextColumns:
         )
         cells = with_masks(read, path.name)
     return with_statuses(as_cells(with_names(cells, plan.table), plan), plan.table.value, published)
+
+
+def tabulate(
+    data: Any,
+    dimensions: Sequence[str] | Mapping[str, Any],
+    *,
+    value: str | None = None,
+    weight: str | None = None,
+    holding: str | None = None,
+    top: int = 2,
+    decimal: DecimalMark = ".",
+    encoding: str | None = None,
+    record: str | None = None,
+    secret: str | None = None,
+    digits: int | None = None,
+    request: str | None = None,
+) -> Any:
+    """Tabulate microdata with every total, ready for `protect`.
+
+    Args:
+        data: A frame, or the path of a CSV, Parquet or JSON file.
+        dimensions: Column names, or dimensions as in a plan (levels, or a column with a hierarchy).
+        value: The column to be summed; a table of counts without it.
+        weight: The sampling weight: how many respondents with its value a record represents; `count` counts records.
+        holding: The column with the holding or person of a record.
+        decimal: The decimal mark of a CSV file.
+        encoding: The encoding of a CSV file; UTF-8 by default.
+        record: For the cell key method: the column that identifies a record, from which the secret derives its key.
+            Without a secret, the column with the record keys.
+        secret: The secret from which keys are derived, the same for all tables; it is internal.
+        digits: Digits of decimal keys; 64-bit integers without it.
+        request: A column that marks who requested protection (1, true, yes, y or x), for the rule of this name. The
+            table gets a column of the same name, 1 in cells whose largest contributors include one who did, else 0.
+        top: How many of the contributions that are largest by absolute value are kept in addition to a sum.
+
+    Returns:
+        A frame of the kind that came in, totals first: the dimensions and `count`. With a value, its sum under the
+            value's name, and `top1`, …. With a holding, `top1_id`, … with the contributors, and `holdings` with their
+            number; for counts, a holding contributes its records. With record keys, `key` is their sum modulo 2^64, as
+            text.
+
+    Raises:
+        PlanError: A request column is given without a value.
+        DataError: A code is missing or unknown, or a value is not a number.
+
+    >>> import pandas
+    >>> tabulate(pandas.DataFrame({"sex": ["m", "w", "w"]}), ["sex"])["count"].tolist()
+    [3, 1, 2]
+    """
+    from sfumato.engines.record_keys import RecordKeys
+    from sfumato.engines.tabulation import base_of, frame_of
+
+    made = shaped(dimensions)
+    names = [name for dimension in made.values() for name in (dimension.levels or (dimension.column or "",))]
+    if secret is not None and not secret.strip():
+        raise PlanError("secret")
+    records = None if record is None else RecordKeys(record, secret, digits)
+    reading = DataPlan(decimal=check_decimal(decimal), encoding=encoding_of(encoding or DataPlan().encoding))
+    marks = [] if request is None else [request]
+    base = base_of(data, [*names, *marks], value, weight, holding, top if value or holding else 0, reading, records)
+    return frame_of(data, table_of(base, made, value, top, with_holdings=holding is not None, requests=marks))
+
+
+_PLACED = re.compile(r"line \d+")
+# A line and a column, both from 1.
+Place = tuple[int, int]
+
+
+@contextmanager
+def errors_in(path: Path | None, source: TableSource, dimensions: Mapping[str, Dimension]) -> Iterator[None]:
+    """Add line and column of the file to errors about rows, if it is a file that people read.
+
+    Raises:
+        DataError: The original error, with its position.
+    """
+    try:
+        yield
+    except DataError as error:
+        place = None if path is None or _PLACED.search(error.message) else _place_of(error, path, source, dimensions)
+        if path is not None and place is not None:
+            error.at(path.name, *place)
+        raise
+
+
+def _place_of(error: DataError, path: Path, source: TableSource, dimensions: Mapping[str, Dimension]) -> Place | None:
+    """Return the position of the first row that an error is about; None if it is unknown."""
+    suffix = path.suffix.lower()
+    if suffix == ".px":
+        return _at(data_places("\n".join(lines_of(path, source.encoding)), path.name), error.rows)
+    if suffix in (".tab", ".jj"):
+        lines = lines_of(path, source.encoding)
+        filled = [(number, 1) for number, line in enumerate(lines, start=1) if line.strip()]
+        return _at(filled if suffix == ".tab" else filled[2:], error.rows)
+    return _in_lines(error, path, source, dimensions) if suffix in (".csv", ".txt", ".tsv") else None
+
+
+def _at(places: Sequence[Place], rows: Sequence[int]) -> Place | None:
+    return places[rows[0] - 1] if rows and rows[0] <= len(places) else None
+
+
+def _in_lines(error: DataError, path: Path, source: TableSource, dimensions: Mapping[str, Dimension]) -> Place | None:
+    """Return the position in a delimited file with a header: that of the first invalid code if no row is given."""
+    encoding = likely_encoding(path, source.encoding)
+    lines = read_lines(path, Dialect(source.separator, encoding=encoding))
+    if len(lines) < 2:
+        return 1, 1
+    header = lines.pop(0)
+    names = [text.strip() for text in header.fields]
+    wanted = {name for one in dimensions.values() for name in (one.levels or (one.column or "",))}
+    if not wanted <= set(names):
+        return None
+    column = names.index(error.column) if error.column in names else 0
+    if error.rows:
+        return _at([(line.number, column + 1) for line in lines], error.rows)
+    wrong = set(map(str, error.values)) if error.column in names else set()
+    return next(((line.number, column + 1) for line in lines if line.fields[column].strip() in wrong), None)

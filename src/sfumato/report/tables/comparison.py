@@ -5,7 +5,7 @@ from html import escape
 
 from sfumato.localization.messages import Messages, words_in
 from sfumato.report.html_page import listing, page, paragraph, section, table
-from sfumato.tables.comparison import TableRun, TableRuns
+from sfumato.tables.table_result import TableRun, TableRuns
 
 HEAD = (
     "method",

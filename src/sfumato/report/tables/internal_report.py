@@ -28,12 +28,12 @@ from sfumato.report.tables.perturbed import (
 from sfumato.schema.files import written
 from sfumato.tables.build import lines_of
 from sfumato.tables.cell_labels import lower_end, upper_end
-from sfumato.tables.perturbation.perturbed import PerturbedResult
+from sfumato.tables.noise.perturbed import PerturbedResult
 from sfumato.tables.plan.rules import PriorPosterior, SensitivityRule
 from sfumato.tables.plan.table_plan import TablePlan, table_plan_dict
 from sfumato.tables.protection_levels.resolve_plan import facts_of
 from sfumato.tables.suppress_table import SuppressedCells
-from sfumato.tables.suppressed_table import SuppressedTable
+from sfumato.tables.table_result import SuppressedTable
 
 # Prior knowledge within this many percent counts as none: the rule is then called p percent.
 ALL_KNOWN = 100.0

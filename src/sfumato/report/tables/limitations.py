@@ -5,7 +5,7 @@ from typing import Any
 
 from sfumato.localization.messages import Messages
 from sfumato.report.html_page import long_table, paragraph, section
-from sfumato.tables.attack.reduced_levels import EVERYONE, KNOWN, ReducedLevel
+from sfumato.tables.attack.findings import EVERYONE, KNOWN, ReducedLevel
 from sfumato.tables.cells.table_part import TablePart
 from sfumato.tables.plan.sections import COUNT
 from sfumato.tables.plan.table_plan import TablePlan

@@ -10,12 +10,12 @@ from sfumato.localization.messages import Messages, words_in
 from sfumato.report.html_page import listing, page, paragraph, rows_outside, section, table
 from sfumato.report.tables.limitations import MOST_ROWS, attackers_considered, limits, not_audited
 from sfumato.report.tables.perturbed import additivity_line, method_words, perturbed_limits, verdict_words
-from sfumato.tables.argus.statuses import ArgusStatus
+from sfumato.tables.argus.office_table import ArgusStatus
 from sfumato.tables.cells.columns import TextColumns
 from sfumato.tables.formats.argus_outputs import Protected
-from sfumato.tables.perturbation.perturbed import PerturbedResult
+from sfumato.tables.noise.perturbed import PerturbedResult
 from sfumato.tables.plan.table_plan import TablePlan
-from sfumato.tables.suppressed_table import SuppressedTable
+from sfumato.tables.table_result import SuppressedTable
 
 # The table published with the page; and the date and checksum of a saved release.
 HANDED_OUT, DAY, SEAL = "table-external.csv", "date", "external_sha256"

@@ -7,7 +7,7 @@ import numpy as np
 
 from sfumato.localization.messages import Messages, words_in
 from sfumato.report.tables.limitations import not_audited, unattacked_words
-from sfumato.tables.perturbation.perturbed import PerturbedCells, PerturbedResult
+from sfumato.tables.noise.perturbed import PerturbedCells, PerturbedResult
 from sfumato.version import __version__
 
 NO_PROMISE = "No rule classifies a cell as sensitive, so nothing is guaranteed; below is what data users can compute."

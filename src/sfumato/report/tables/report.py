@@ -10,14 +10,13 @@ import numpy as np
 
 from sfumato.report.tables import perturbed
 from sfumato.report.tables.limitations import UNATTACKED, known_figures, known_note, not_audited, tidy
-from sfumato.tables.attack.findings import Audit, Finding
-from sfumato.tables.attack.reduced_levels import known_line
+from sfumato.tables.attack.findings import Audit, Finding, known_line
 from sfumato.tables.cell_labels import cells_named, span
 from sfumato.tables.cells.columns import TextColumns
 from sfumato.tables.cells.system import Numbers
 from sfumato.tables.plan.rules import GroupDisclosure
 from sfumato.tables.suppress_table import SuppressedCells
-from sfumato.tables.suppressed_table import SuppressedTable
+from sfumato.tables.table_result import SuppressedTable
 from sfumato.version import __version__
 
 NO_RANGES = "Ranges of masked cells are not given: there was no time to compute all of them, as any reader can."

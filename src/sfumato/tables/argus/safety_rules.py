@@ -8,9 +8,16 @@ import numpy as np
 from sfumato.dataclass import dataclass
 from sfumato.errors import DataError, PlanError, UnattainableError, ViolationError
 from sfumato.schema.paths import PlanPath
-from sfumato.tables.argus.argus_table import ArgusTable, floor_of
-from sfumato.tables.argus.statuses import ArgusStatus, choices_of, masked_of, secondary_of, unsafe_of
-from sfumato.tables.attack.reduced_levels import known_line
+from sfumato.tables.argus.office_table import (
+    ArgusStatus,
+    ArgusTable,
+    choices_of,
+    floor_of,
+    masked_of,
+    secondary_of,
+    unsafe_of,
+)
+from sfumato.tables.attack.findings import known_line
 from sfumato.tables.cell_labels import cells_named
 from sfumato.tables.cells.columns import TextColumns
 from sfumato.tables.cells.constraints import check, precision_of, tidied

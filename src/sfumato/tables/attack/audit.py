@@ -16,11 +16,9 @@ import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.errors import DataError
-from sfumato.tables.attack.attacker_view import AttackerView
 from sfumato.tables.attack.audit_evidence import AuditEvidence
-from sfumato.tables.attack.audit_problem import AttackedTable
-from sfumato.tables.attack.components import Component, with_own
-from sfumato.tables.attack.findings import Audit, DisclosureStatus, Finding
+from sfumato.tables.attack.audit_problem import AttackedTable, Component, with_own
+from sfumato.tables.attack.findings import AttackerView, Audit, DisclosureStatus, Finding
 from sfumato.tables.cells.constraints import NOISE
 from sfumato.tables.cells.system import AttackerKnowledge, Bounds, Insider, Numbers, Places
 from sfumato.tables.deadline import FOREVER, Deadline

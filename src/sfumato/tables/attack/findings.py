@@ -1,12 +1,92 @@
-"""Audit results: a feasibility interval and a verdict for each suppressed cell."""
+"""What an attacker sees of a table, and what the audit finds: intervals and verdicts of suppressed cells."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from enum import StrEnum
+from typing import Any, Literal
+
+import numpy as np
 
 from sfumato.dataclass import dataclass
-from sfumato.tables.attack.reduced_levels import ReducedLevel
 from sfumato.tables.cell_labels import cells_named
+from sfumato.tables.cells.system import BoolArray, Bounds, LinearConstraints, Numbers, Places, ProtectionLevels, Table
+from sfumato.tables.cells.table_part import TablePart
+
+EVERYONE = "everyone"
+# At most this many are named in a line.
+MOST_NAMED = 10
+KNOWN = (
+    "less stays open than the rules ask, for the least that a cell can be, empty cells, or to one who is in cells his "
+    "own part of them, tell an end of the range whatever is masked"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ReducedLevel:
+    """An end of a protection interval that can be inferred whatever is suppressed, and is therefore not guaranteed.
+
+    Attributes:
+        cell: The sensitive cell.
+        end: Which end, lower or upper.
+        requested: The requested protection level on this side.
+        promised: The lowered protection level, the highest that is possible.
+        attacker: The insider who knows the end; empty if everyone does.
+    """
+
+    cell: int
+    name: str
+    end: Literal["lower", "upper"]
+    requested: float
+    promised: float
+    attacker: str = ""
+
+
+def reduced_levels(asked: TablePart, promised: TablePart) -> tuple[ReducedLevel, ...]:
+    """Return the requested protection levels that were lowered, in the order of cells."""
+    wish = asked.table.protection_levels if asked.requested is None else asked.requested
+    cells = np.flatnonzero(asked.table.sensitive[: len(wish.lower)])
+    ends = list(_fewer(asked.table, cells, wish.rows(cells), promised.table.protection_levels.rows(cells)))
+    for before, now in zip(asked.knowledge.attackers, promised.knowledge.attackers, strict=True):
+        if now is not before:
+            wished = ProtectionLevels(
+                asked.table.protection_levels.lower.copy(), asked.table.protection_levels.upper.copy()
+            )
+            wished.lower[before.cells], wished.upper[before.cells] = before.reach.lower, before.reach.upper
+            own = ProtectionLevels(wished.lower[now.cells], wished.upper[now.cells])
+            ends += _fewer(asked.table, now.cells, own, now.reach, now.name)
+    return tuple(sorted(ends, key=lambda end: end.cell))
+
+
+def _fewer(
+    table: Table, cells: Places, asked: ProtectionLevels, promised: ProtectionLevels, attacker: str = ""
+) -> Iterator[ReducedLevel]:
+    """Yield the ends whose protection level was lowered."""
+    sides: tuple[tuple[Literal["lower", "upper"], Numbers, Numbers], ...] = (
+        ("lower", asked.lower, promised.lower),
+        ("upper", asked.upper, promised.upper),
+    )
+    for end, wished, kept in sides:
+        for place in np.flatnonzero(kept < wished):
+            cell = int(cells[place])
+            yield ReducedLevel(cell, table.names[cell], end, float(wished[place]), float(kept[place]), attacker)
+
+
+def cells_of(ends: Iterable[ReducedLevel]) -> int:
+    """Return the number of cells concerned."""
+    return len({end.name for end in ends})
+
+
+def known_line(ends: Sequence[ReducedLevel]) -> str:
+    """Return one sentence that names the first cells with lowered levels; for internal reports.
+
+    >>> end = ReducedLevel(3, "area a", "lower", 2.0, 0.0, "the one person of area b")
+    >>> known_line([end]).partition("masked: ")[2]
+    'area a (lower end, to the one person of area b).'
+    """
+    count = cells_of(ends)
+    named = [f"{end.name} ({end.end} end, to {end.attacker or EVERYONE})" for end in ends[:MOST_NAMED]]
+    more = f"; and {len(ends) - MOST_NAMED} more" if len(ends) > MOST_NAMED else ""
+    return f"Of {count:,} unsafe {'cell' if count == 1 else 'cells'} {KNOWN}: {'; '.join(named)}{more}."
 
 
 class DisclosureStatus(StrEnum):
@@ -146,3 +226,58 @@ def joined(audits: Iterable[Audit], unjudged: tuple[str, ...] = ()) -> Audit:
     by_cases = any(audit.by_cases for audit in listed)
     unexplained = tuple(dict.fromkeys(one for audit in listed for one in audit.unexplained))
     return Audit(findings, names, unjudged, rounding, unattacked, by_cases, known, unexplained=unexplained)
+
+
+@dataclass(frozen=True, slots=True)
+class Equation:
+    """An equation between cells that an attacker knows in addition to the constraints: Σ coefs · values = side."""
+
+    cells: tuple[int, ...]
+    coefs: tuple[float, ...]
+    side: float
+
+
+@dataclass(frozen=True, slots=True)
+class AttackerView:
+    """The published part of a table, and public knowledge about it.
+
+    Attributes:
+        exact: The published values; NaN if suppressed.
+        ranges: The published intervals; NaN if there is none.
+        bounds: The a priori bounds of each cell.
+        constraints: The additive constraints, which everyone knows.
+        equations: What follows for an attacker who knows the method.
+        hidden: Hidden cells: in no table, and not to be protected; None if there are none.
+    """
+
+    exact: Numbers
+    ranges: Bounds
+    bounds: Bounds
+    constraints: LinearConstraints
+    names: tuple[str, ...]
+    equations: tuple[Equation, ...] = ()
+    hidden: BoolArray | None = None
+
+    def matrix(self) -> Any:
+        """Return constraints and equations (rows) by cells (columns)."""
+        from scipy.sparse import csr_matrix, vstack
+
+        size = len(self.exact)
+        rows = [place for place, equation in enumerate(self.equations) for _ in equation.cells]
+        cells = [cell for equation in self.equations for cell in equation.cells]
+        coefs = [coef for equation in self.equations for coef in equation.coefs]
+        more = csr_matrix((coefs, (rows, cells)), shape=(len(self.equations), size))
+        return vstack([self.constraints.matrix(size), more]).tocsr() if rows else self.constraints.matrix(size)
+
+    def sides(self) -> Numbers:
+        """Return the right-hand sides of those rows."""
+        return np.concatenate([np.zeros(len(self.constraints)), [equation.side for equation in self.equations]])
+
+
+def false_cells(publication: AttackerView, values: Numbers, step: float) -> tuple[str, ...]:
+    """Return the names of cells whose published value or interval excludes the true value."""
+    slack = step / 2
+    ranges = publication.ranges
+    outside = (values < ranges.low - slack) | (values > ranges.high + slack)
+    wrong = np.where(np.isnan(publication.exact), outside, np.abs(values - publication.exact) > slack)
+    return tuple(publication.names[cell] for cell in np.flatnonzero(wrong))

@@ -9,11 +9,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from sfumato.tables.attack.attacker_view import AttackerView
 from sfumato.tables.attack.audit import audit_publication
 from sfumato.tables.attack.audit_evidence import AuditEvidence
-from sfumato.tables.attack.findings import Audit, Finding
-from sfumato.tables.attack.reduced_levels import reduced_levels
+from sfumato.tables.attack.findings import AttackerView, Audit, Finding, reduced_levels
 from sfumato.tables.cells.system import Bounds, CellStatus, Insider, Places, ProtectionLevels, no_bounds
 from sfumato.tables.cells.table_part import TablePart
 from sfumato.tables.deadline import Deadline

@@ -9,11 +9,12 @@ import numpy.typing as npt
 from sfumato.dataclass import dataclass
 from sfumato.errors import DataError, PlanError
 from sfumato.localization.messages import Message
+from sfumato.tables.cells.columns import TextColumns
 from sfumato.tables.cells.system import BoolArray, LinearConstraints, make_constraints
-from sfumato.tables.crosstabs.approximate_totals import near_total, running_sum
 from sfumato.tables.crosstabs.labels import grades, is_margin, label_text, names_a_figure, names_a_mean, names_a_share
-from sfumato.tables.crosstabs.subtotals import Sum, adds_up, find_sums
+from sfumato.tables.crosstabs.subtotals import Sum, adds_up, find_sums, near_total, running_sum
 from sfumato.tables.groups import is_computed, is_multiple
+from sfumato.tables.plan.table_plan import TablePlan
 
 FACTORS = (100.0, 1.0, 1e3, 1e4, 1e5)
 DECIMALS = (0, 1, 2, 3, 4, 12)
@@ -313,3 +314,29 @@ def _fit(column: Grid, top: Grid, bottom: Grid, named: bool) -> tuple[float, int
             if np.abs(np.round(exact, decimals) - column[used]).max() <= slack:
                 return factor, decimals
     return None
+
+
+def as_cells(columns: TextColumns, plan: TablePlan) -> TextColumns:
+    """Convert a crosstab to cells; return any other table unchanged.
+
+    A table is a crosstab if the plan has two dimensions of one column each, and the file has neither a column for the
+    second dimension nor one for the values. Its first column holds the codes of the first dimension, its header those
+    of the second. An empty text is not a cell.
+
+    Raises:
+        DataError: The crosstab has no cells.
+    """
+    names = [dimension.column for dimension in plan.dimensions.values()]
+    if len(names) != 2 or None in names or plan.table.value in columns or names[1] in columns or not len(columns):
+        return columns
+    first, *across = columns.texts
+    down, over = (name or "" for name in names)
+    rows = [
+        (code, head, text)
+        for place, code in enumerate(columns.text(first))
+        for head in across
+        if (text := columns.text(head)[place])
+    ]
+    if not rows:
+        raise DataError("no-cells", value=plan.table.value)
+    return TextColumns(dict(zip((down, over, plan.table.value), zip(*rows, strict=True), strict=True)))

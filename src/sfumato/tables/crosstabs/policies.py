@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 
 from sfumato.errors import DataError, InternalError, PlanError, ViolationError
-from sfumato.policies.policy import CellRule
-from sfumato.policies.presets import policies, policy_named
-from sfumato.tables.attack.attacker_view import AttackerView
+from sfumato.policies.policy import CellRule, policies, policy_named
 from sfumato.tables.attack.audit import audit_publication
+from sfumato.tables.attack.findings import AttackerView
 from sfumato.tables.cell_labels import MASK
 from sfumato.tables.cells.system import (
     BoolArray,

@@ -9,8 +9,8 @@ import numpy.typing as npt
 
 from sfumato.dataclass import dataclass
 from sfumato.errors import DataError
-from sfumato.tables.attack.attacker_view import AttackerView
 from sfumato.tables.attack.audit import audit_publication
+from sfumato.tables.attack.findings import AttackerView
 from sfumato.tables.cells.system import (
     BoolArray,
     Bounds,
@@ -20,10 +20,10 @@ from sfumato.tables.cells.system import (
     make_constraints,
     no_bounds,
 )
-from sfumato.tables.crosstabs.approximate_totals import MOST_LINES, PROOF, bits_of, shown_sums
 from sfumato.tables.crosstabs.crosstabs import Grid
 from sfumato.tables.crosstabs.labels import SHARES, is_margin
 from sfumato.tables.crosstabs.published_cells import ParsedCell, Text, cell_of, column_cells, is_number
+from sfumato.tables.crosstabs.subtotals import APPROXIMATE_PROOF, MOST_LINES, bits_of, shown_sums
 from sfumato.tables.published_tables.further_columns import is_linear
 
 Lines = npt.NDArray[np.float64]
@@ -337,7 +337,7 @@ def nested_sums(lines: Lines, grand: int | None = None) -> Iterator[list[int]]:
     """
     if len(lines) > MOST_LINES:
         return
-    needed = 0.0 if grand is not None else PROOF + float(np.log2(len(lines)))
+    needed = 0.0 if grand is not None else APPROXIMATE_PROOF + float(np.log2(len(lines)))
     left, found = [place for place in range(len(lines)) if place != grand], list[list[int]]()
     while block := _block(lines, left, needed):
         found.append(block)

@@ -12,9 +12,8 @@ import numpy as np
 from sfumato.dataclass import dataclass
 from sfumato.errors import DataError
 from sfumato.localization.messages import Message
-from sfumato.tables.argus.argus_table import ArgusTable
 from sfumato.tables.argus.file_errors import fields_in, lines_of, number_in, office_field, wrong
-from sfumato.tables.argus.statuses import ArgusStatus, masked_of, secondary_of
+from sfumato.tables.argus.office_table import ArgusStatus, ArgusTable, masked_of, secondary_of
 from sfumato.tables.cells.constraints import Key
 from sfumato.tables.formats.solver_file import plain
 

@@ -7,13 +7,10 @@ from typing import Any
 import numpy as np
 
 from sfumato.errors import PlanError
-from sfumato.tables.argus.argus_table import ArgusTable
-from sfumato.tables.argus.statuses import OF_FLAG, choices_of, masked_of
+from sfumato.tables.argus.office_table import OF_FLAG, ArgusTable, choices_of, masked_of
 from sfumato.tables.cells.columns import TextColumns
 from sfumato.tables.formats.cells_file import check_totals, read_cells, response_of
-from sfumato.tables.formats.metadata import Metadata, Variable, read_metadata
-from sfumato.tables.formats.px import read_px
-from sfumato.tables.formats.sdmx import (
+from sfumato.tables.formats.delimited_cells import (
     CONFIDENTIAL,
     HOUSE,
     RESPONDENTS,
@@ -22,6 +19,8 @@ from sfumato.tables.formats.sdmx import (
     check_flag,
     check_status,
 )
+from sfumato.tables.formats.metadata import Metadata, Variable, read_metadata
+from sfumato.tables.formats.px import read_px
 from sfumato.tables.formats.solver_file import plain, read_jj
 from sfumato.tables.plan.sections import TableSource
 

@@ -9,8 +9,7 @@ import numpy as np
 from sfumato.dataclass import dataclass
 from sfumato.errors import InternalError, PlanError
 from sfumato.localization.messages import Message
-from sfumato.tables.argus.argus_table import ArgusTable
-from sfumato.tables.argus.statuses import ArgusStatus, flag_of, masked_of
+from sfumato.tables.argus.office_table import ArgusStatus, ArgusTable, flag_of, masked_of
 from sfumato.tables.cells.system import Bounds, Numbers
 from sfumato.tables.formats.solver_file import jj_text, plain
 from sfumato.tables.row_order import office_in_order, office_order

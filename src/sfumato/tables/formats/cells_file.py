@@ -8,16 +8,40 @@ import numpy as np
 
 from sfumato.errors import DataError, PlanError
 from sfumato.localization.messages import Message
-from sfumato.tables.argus.argus_table import ArgusTable, check_codes
 from sfumato.tables.argus.file_errors import fields_in, lines_of, number_in, office_field, wrong
-from sfumato.tables.argus.statuses import LETTERS, ArgusStatus, status_in
+from sfumato.tables.argus.office_table import LETTERS, ArgusStatus, ArgusTable, check_codes, status_in
 from sfumato.tables.cells.constraints import Key, check, precision_of
 from sfumato.tables.cells.dimensions import Code, CodeTree, flat_tree
 from sfumato.tables.cells.system import BoolArray, Numbers
-from sfumato.tables.formats.hrc import digits_tree, hrc_text, read_hrc
-from sfumato.tables.formats.labels_file import read_labels
+from sfumato.tables.formats.hierarchy_files import digits_tree, hrc_text, read_hrc
 from sfumato.tables.formats.metadata import Metadata, Variable, metadata_text
 from sfumato.tables.formats.solver_file import plain
+
+
+def read_labels(path: Path, codes: set[str] | None = None, encoding: str | None = None) -> dict[str, str]:
+    """Read the labels of codes.
+
+    Args:
+        codes: The valid codes; None if any code may occur.
+        encoding: Encoding of the file; detected if None.
+
+    Raises:
+        DataError: A line has no label, or its code is unknown or duplicate.
+    """
+    labels: dict[str, str] = {}
+    for number, line in enumerate(lines_of(path, encoding), start=1):
+        if not line.strip():
+            continue
+        code, comma, label = (part.strip().strip('"') for part in line.partition(","))
+        if not comma:
+            raise wrong(path.name, number, len(line) + 1, "labels.the_label_is_missing")
+        if code in labels:
+            raise wrong(path.name, number, 1, "labels.the_code_stands_twice")
+        if codes is not None and code not in codes:
+            raise wrong(path.name, number, 1, "unknown-code.the_code_is_unknown")
+        labels[code] = label
+    return labels
+
 
 _Line = tuple[int, list[tuple[str, int]]]
 # Tags of columns that must not be negative.

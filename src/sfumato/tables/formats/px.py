@@ -6,9 +6,8 @@ from pathlib import Path
 
 import numpy as np
 
-from sfumato.tables.argus.argus_table import ArgusTable
 from sfumato.tables.argus.file_errors import check_text, lines_of, wrong
-from sfumato.tables.argus.statuses import ArgusStatus, masked_of, status_in
+from sfumato.tables.argus.office_table import ArgusStatus, ArgusTable, masked_of, status_in
 from sfumato.tables.cells.columns import finite
 from sfumato.tables.cells.constraints import Key
 from sfumato.tables.cells.dimensions import Code, CodeTree

@@ -11,8 +11,7 @@ from html import escape
 import numpy as np
 
 from sfumato.errors import PlanError
-from sfumato.tables.argus.argus_table import ArgusTable
-from sfumato.tables.argus.statuses import ArgusStatus, masked_of, status_in
+from sfumato.tables.argus.office_table import ArgusStatus, ArgusTable, masked_of, status_in
 from sfumato.tables.build import lines_of
 from sfumato.tables.cells.columns import TextColumns
 from sfumato.tables.cells.constraints import precision_of, tidied
@@ -21,10 +20,10 @@ from sfumato.tables.cells.table_part import TablePart
 from sfumato.tables.formats.apriori_file import apriori_text
 from sfumato.tables.formats.argus_outputs import Protected, output_text, shown, written_without_hidden
 from sfumato.tables.formats.cells_file import written_cells
+from sfumato.tables.formats.delimited_cells import sdmx_text
 from sfumato.tables.formats.px import px_text
-from sfumato.tables.formats.sdmx import sdmx_text
 from sfumato.tables.formats.solver_file import jj_text
-from sfumato.tables.perturbation.perturbed import PerturbedCells
+from sfumato.tables.noise.perturbed import PerturbedCells
 from sfumato.tables.plan.rule_inputs import RuleInputs
 from sfumato.tables.plan.rules import SensitivityRule, StatusColumn
 from sfumato.tables.plan.table_plan import TablePlan

@@ -11,9 +11,8 @@ from pathlib import Path
 import numpy as np
 
 from sfumato.localization.messages import Message
-from sfumato.tables.argus.argus_table import ArgusTable
 from sfumato.tables.argus.file_errors import fields_in, lines_of, number_in, wrong
-from sfumato.tables.argus.statuses import MARKS, ArgusStatus, choices_of, secondary_of
+from sfumato.tables.argus.office_table import MARKS, ArgusStatus, ArgusTable, choices_of, secondary_of
 from sfumato.tables.cells.constraints import tidied
 from sfumato.tables.cells.system import CellStatus, LinearConstraints, make_constraints
 

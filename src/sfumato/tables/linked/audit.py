@@ -5,12 +5,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from sfumato.dataclass import dataclass
+from sfumato.tables.argus.office_table import masked_of, unsafe_of
 from sfumato.tables.argus.safety_rules import office_part
-from sfumato.tables.argus.statuses import masked_of, unsafe_of
-from sfumato.tables.attack.attacker_view import AttackerView
 from sfumato.tables.attack.audit_evidence import AuditEvidence
+from sfumato.tables.attack.findings import AttackerView, ReducedLevel
 from sfumato.tables.attack.inherent_disclosure import audit_promises
-from sfumato.tables.attack.reduced_levels import ReducedLevel
 from sfumato.tables.cells.system import BoolArray, Bounds, Numbers, no_bounds
 from sfumato.tables.cells.table_part import TablePart
 from sfumato.tables.deadline import Deadline

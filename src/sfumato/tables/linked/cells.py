@@ -13,8 +13,7 @@ import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.errors import UnattainableError
-from sfumato.tables.argus.argus_table import ArgusTable
-from sfumato.tables.argus.statuses import masked_of
+from sfumato.tables.argus.office_table import ArgusTable, masked_of
 from sfumato.tables.cells.constraints import precision_of
 from sfumato.tables.cells.system import Numbers, Places
 from sfumato.tables.linked.view import CodedTable, Identity, Row, coverage_of, finest_codes

@@ -10,8 +10,7 @@ from dataclasses import replace
 import numpy as np
 
 from sfumato.dataclass import dataclass
-from sfumato.tables.argus.argus_table import ArgusTable, Finer
-from sfumato.tables.argus.statuses import masked_of
+from sfumato.tables.argus.office_table import ArgusTable, Finer, masked_of
 from sfumato.tables.cells.columns import TextColumns
 from sfumato.tables.cells.system import BoolArray, Places
 from sfumato.tables.linked.cells import coded_office, own_identity

@@ -7,8 +7,15 @@ from functools import partial
 import numpy as np
 
 from sfumato.dataclass import dataclass
-from sfumato.tables.argus.argus_table import ArgusTable, Holders, floor_of
-from sfumato.tables.argus.statuses import ArgusStatus, choices_of, secondary_of, unsafe_of
+from sfumato.tables.argus.office_table import (
+    ArgusStatus,
+    ArgusTable,
+    Holders,
+    choices_of,
+    floor_of,
+    secondary_of,
+    unsafe_of,
+)
 from sfumato.tables.cells.constraints import describe, precision_of
 from sfumato.tables.cells.system import (
     BoolArray,

@@ -9,7 +9,7 @@ import numpy as np
 from sfumato.dataclass import dataclass
 from sfumato.tables.cells.dimensions import Code
 from sfumato.tables.cells.system import BoolArray, Bounds, Numbers, Places
-from sfumato.tables.integer_programs import solve
+from sfumato.tables.linear_programs import solve
 from sfumato.tables.linked.codes import BETWEEN, columns_of, path_of
 from sfumato.tables.linked.from_plan import LinkedTable
 from sfumato.tables.linked.records import Chain

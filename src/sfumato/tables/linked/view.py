@@ -11,7 +11,7 @@ from dataclasses import field, replace
 import numpy as np
 
 from sfumato.dataclass import dataclass
-from sfumato.tables.argus.argus_table import Finer
+from sfumato.tables.argus.office_table import Finer
 from sfumato.tables.cells.columns import TextColumns
 from sfumato.tables.cells.constraints import Key, derive
 from sfumato.tables.cells.dimensions import Code, CodeTree

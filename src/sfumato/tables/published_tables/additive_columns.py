@@ -7,8 +7,7 @@ import numpy as np
 
 from sfumato.tables.cells.constraints import precision_of
 from sfumato.tables.cells.system import BoolArray, Numbers
-from sfumato.tables.crosstabs.approximate_totals import PROOF, bits_of
-from sfumato.tables.crosstabs.subtotals import find_sums
+from sfumato.tables.crosstabs.subtotals import APPROXIMATE_PROOF, bits_of, find_sums
 
 # Columns of numbers that are compared; of more, the first.
 MOST_COLUMNS = 30
@@ -49,7 +48,7 @@ def _agrees(values: Numbers, told: Numbers, tried: float) -> bool:
     """Whether two columns are equal, and hardly by chance."""
     if len(values) < 2 or not np.allclose(values, told, rtol=1e-9, atol=1e-9):
         return False
-    return bool(bits_of(np.abs(values) / precision_of(values)).sum() > PROOF + np.log2(tried))
+    return bool(bits_of(np.abs(values) / precision_of(values)).sum() > APPROXIMATE_PROOF + np.log2(tried))
 
 
 def _sums(exact: Numbers, beside: Sequence[Numbers], used: Sequence[int]) -> Iterator[tuple[int, ...]]:

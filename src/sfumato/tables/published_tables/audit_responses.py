@@ -25,10 +25,8 @@ from sfumato.tables.linked.protection import joint_lines, joint_part
 from sfumato.tables.linked.view import CodedTable, TableView
 from sfumato.tables.plan.table_plan import TablePlan
 from sfumato.tables.protection_levels.resolve_plan import as_counts, plan_precision
-from sfumato.tables.published_tables.audit_table import audit_part, audit_values
-from sfumato.tables.published_tables.parse_cells import ParsedTable
-from sfumato.tables.published_tables.parts import part_of, published_relations
-from sfumato.tables.published_tables.rows_left_out import with_rows_left_out
+from sfumato.tables.published_tables.audit_table import audit_part, audit_values, part_of, published_relations
+from sfumato.tables.published_tables.parse_cells import ParsedTable, with_rows_left_out
 
 ODD_RECORDS = (
     "sums of codes of other tables that hold but for a few wrong records, for without values nobody knows by how much "

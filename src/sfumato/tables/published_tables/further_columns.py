@@ -10,7 +10,7 @@ from unicodedata import normalize
 import numpy as np
 
 from sfumato.dataclass import dataclass
-from sfumato.tables.argus.statuses import masked_of
+from sfumato.tables.argus.office_table import masked_of
 from sfumato.tables.attack.findings import UnexplainedColumn
 from sfumato.tables.build import Space, dimensions_of, grouped, lines_of
 from sfumato.tables.cell_labels import LANGUAGES, NAMES, Unit, complement, inference, primary_reasons

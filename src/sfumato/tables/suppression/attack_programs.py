@@ -1,8 +1,8 @@
-"""The attackers' linear programs for optimal suppression: which cells limit how far a suppressed cell can move.
+"""The attackers' linear programs for optimal suppression, solved in parallel."""
 
-Deviations y from the true values satisfy M·y = 0 and stay within the capacities that suppression opens. The largest
-deviation of a cell is a linear program; its dual names the cells that would have to be suppressed to move it further.
-"""
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import repeat
 
 import numpy as np
 
@@ -10,7 +10,8 @@ from sfumato.errors import InternalError
 from sfumato.tables.cells.system import Bounds, Numbers
 from sfumato.tables.deadline import FOREVER, Deadline
 from sfumato.tables.linear_programs import linear_program, solved
-from sfumato.tables.suppression.problem import SuppressionProblem, Threat
+from sfumato.tables.suppression.linear_flows import FlowPrograms
+from sfumato.tables.suppression.problem import GENEROUS, OUTSIDER, SLACK, Flow, SuppressionProblem, Threat
 
 # Small capacity given to unmasked cells when a cut is sought: of all equally violated cuts it picks a sparse one.
 WHISPER = 1e-4
@@ -73,3 +74,109 @@ class AttackerProgram:
         if not self._end.over:
             raise InternalError("attacker")
         return None, np.zeros(self._problem.size)
+
+
+# How many flows are remembered for a threat.
+MEMORY = 4
+# With fewer threats a second guard would cost more than he saves.
+MANY = 100
+COUNT = 2
+
+
+class FlowMemory:
+    """Flows by threats; several for each, because the points to be judged take turns."""
+
+    def __init__(self, finder: FlowPrograms) -> None:
+        self._finder = finder
+        self._flows: dict[Threat, list[Flow]] = {}
+        self._attacks: dict[Threat, tuple[Flow, list[Threat]]] = {}
+
+    def hold(self, threat: Threat, end: Deadline) -> bool:
+        """Whether a threat is withstood: by a flow remembered, or by a new one; it stands first from now on."""
+        flows = self._flows.setdefault(threat, [])
+        place = next((place for place, flow in enumerate(flows) if self._fits(flow, threat)), None)
+        if place is not None:
+            flows.insert(0, flows.pop(place))
+            return True
+        flow = self._turned(threat) or self._finder.find(threat, end)
+        if flow is not None:
+            flows.insert(0, flow)
+            del flows[MEMORY:]
+        return flow is not None
+
+    def _turned(self, threat: Threat) -> Flow | None:
+        """The flow of the opposite threat turned round, when it fits."""
+        opposite = self._flows.get(threat.opposite)
+        turned = opposite[0].turned(threat.need, threat.cell) if opposite else None
+        return turned if turned is not None and self._fits(turned, threat) else None
+
+    def _fits(self, flow: Flow, threat: Threat) -> bool:
+        """Whether a flow fits into the room that is open, as the attacker of a threat sees it."""
+        if not flow.fits(self._finder.room_up, self._finder.room_down):
+            return False
+        return threat.attacker == OUTSIDER or flow.fits(*self._finder.problem.room(threat))
+
+    def insiders(self, problem: SuppressionProblem) -> list[Threat]:
+        """The attacks from within that the flows at hand do not withstand already.
+
+        A flow that agrees with what somebody knows protects from him too, so only the others count.
+        """
+        threats: list[Threat] = []
+        for threat in problem.threats:
+            flows = self._flows.get(threat)
+            if flows:
+                known = self._attacks.get(threat)
+                if known is None or known[0] is not flows[0]:
+                    known = self._attacks[threat] = flows[0], _from_within(flows[0], problem, threat)
+                threats += known[1]
+        return threats
+
+
+def _from_within(flow: Flow, problem: SuppressionProblem, threat: Threat) -> list[Threat]:
+    """The attacks of those who know that a flow cannot be, as far as it must reach for them."""
+    attacks: dict[int, Threat] = {}
+    for cell, amount in zip(flow.cells.tolist(), flow.amounts.tolist(), strict=True):
+        for place, up, down in problem.insiders.get(cell, ()) if cell != threat.cell else ():
+            inner = problem.with_insiders(threat, place) if place not in attacks else None
+            if inner is not None:
+                moved = amount * inner.need / threat.need
+                if moved > up * (1 + SLACK) + 1e-9 or -moved > down * (1 + SLACK) + 1e-9:
+                    attacks[place] = inner
+    return list(attacks.values())
+
+
+class ParallelAttackers:
+    """Finds, for a point of the master program, the threats that it does not withstand."""
+
+    def __init__(self, problem: SuppressionProblem) -> None:
+        self._problem = problem
+        count = COUNT if len(problem.threats) >= MANY else 1
+        # Every threat that is withstood needs its flow at hand where insiders attack: it tells who contradicts it. Room
+        # of one need is quicker to search, but elsewhere than in networks it may be too little.
+        generous = GENEROUS if problem.attackers else 1.0
+        self._finders = [FlowPrograms(problem, np.ones(problem.size), generous) for _ in range(count)]
+        self._proofs = [FlowMemory(finder) for finder in self._finders]
+        cells = sorted({threat.cell for threat in problem.threats})
+        self._shift = {cell: place * count // len(cells) for place, cell in enumerate(cells)}
+
+    def open(self, shares: Numbers) -> None:
+        """Open each cell by a share of its capacity."""
+        for finder in self._finders:
+            finder.open(shares)
+
+    def failed(self, threats: Sequence[Threat], end: Deadline) -> list[Threat]:
+        """The threats that are not withstood, or not by the end, in their order; the guards work at the same time."""
+        if len(self._proofs) == 1:
+            return [threat for threat in threats if end.over or not self._proofs[0].hold(threat, end)]
+        shifts = [[threat for threat in threats if self._shift[threat.cell] == own] for own in range(len(self._proofs))]
+        with ThreadPoolExecutor(len(shifts)) as pool:
+            lost = set().union(*pool.map(_lost, self._proofs, shifts, repeat(end)))
+        return [threat for threat in threats if threat in lost]
+
+    def insiders(self) -> list[Threat]:
+        """The attacks of single respondents that the flows at hand do not withstand already."""
+        return [threat for proofs in self._proofs for threat in proofs.insiders(self._problem)]
+
+
+def _lost(proofs: FlowMemory, threats: Sequence[Threat], end: Deadline) -> set[Threat]:
+    return {threat for threat in threats if end.over or not proofs.hold(threat, end)}

@@ -13,11 +13,17 @@ import numpy as np
 from sfumato.tables.cells.system import AlternativeTable, BoolArray, Numbers
 from sfumato.tables.deadline import GRACE, Deadline, out_of_time, within
 from sfumato.tables.suppression.cut_separation import Separation
-from sfumato.tables.suppression.initial_pattern import InitialPattern
 from sfumato.tables.suppression.master_problem import Master
-from sfumato.tables.suppression.patterns import Pattern, PatternSearch, patience_of
+from sfumato.tables.suppression.patterns import (
+    InitialPattern,
+    Pattern,
+    PatternSearch,
+    ProgressCallback,
+    SuppressionResult,
+    patience_of,
+    witnesses_of,
+)
 from sfumato.tables.suppression.problem import SuppressionProblem
-from sfumato.tables.suppression.suppression import ProgressCallback, SuppressionResult, witnesses_of
 
 # How many secondary masks are taken away, in turn, about; no larger share of them than the next; and by how much at
 # most chance makes a cell cheaper.

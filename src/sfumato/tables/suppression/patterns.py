@@ -1,31 +1,64 @@
-"""Heuristic patterns: the cheapest flow for one threat after another, then superfluous suppressions are removed.
+"""Patterns of suppressed cells: the result of a method, a starting pattern, and a good one found quickly."""
 
-Each threat in turn gets the cheapest deviations that protect against it; cells that are already suppressed cost almost
-nothing (Kelly, Golden and Assad 1992, doi:10.1002/net.3230220407). An insider who can exclude a flow needs another one.
-A pass in order of cost then publishes again what no threat needs.
-"""
-
-from collections.abc import Callable, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from sfumato.dataclass import dataclass
-from sfumato.tables.cells.system import BoolArray, Numbers, Places
-from sfumato.tables.deadline import FOREVER, Deadline
-from sfumato.tables.suppression.flows.finders import finder_for
-from sfumato.tables.suppression.flows.flow import Flow
-from sfumato.tables.suppression.flows.tableau import Tableau
-from sfumato.tables.suppression.initial_pattern import InitialPattern
-from sfumato.tables.suppression.problem import OUTSIDER, SuppressionProblem, Threat
-from sfumato.tables.suppression.pruning import FEW_MASKED, Reasons, SuppressionPruning
-from sfumato.tables.suppression.threat_proofs import (
+from sfumato.tables.cells.system import AlternativeTable, BoolArray, Numbers, Places, Table
+from sfumato.tables.deadline import FOREVER, GRACE, Deadline, out_of_time
+from sfumato.tables.suppression.flow_finders import finder_for
+from sfumato.tables.suppression.linear_flows import Tableau
+from sfumato.tables.suppression.problem import OUTSIDER, SLACK, Flow, SuppressionProblem, Threat
+from sfumato.tables.suppression.pruning import (
+    FEW_MASKED,
+    Reasons,
+    SuppressionPruning,
     ThreatProof,
     infeasible_protection,
     open_attackers,
     proof_of,
     with_turned,
 )
+
+
+@dataclass(frozen=True, slots=True)
+class InitialPattern:
+    """A pattern over the cells of a table, and other tables that are said to agree with it.
+
+    Attributes:
+        masked: Which cells of the table it masks.
+        witnesses: Deviations that move masked cells only; each is looked at before it counts.
+    """
+
+    masked: BoolArray
+    witnesses: Sequence[AlternativeTable] = ()
+
+    def of(self, problem: SuppressionProblem) -> BoolArray:
+        """The pattern over the cells of a problem."""
+        return np.asarray(self.masked[problem.places] | problem.forced)
+
+    def flows(self, problem: SuppressionProblem) -> Iterator[tuple[int, Flow]]:
+        """The witnesses that are flows of a problem within the pattern, each with the cell that it moves."""
+        places = np.full(len(self.masked), -1, np.int64)
+        places[problem.places[self.of(problem)]] = np.flatnonzero(self.of(problem))
+        for witness in self.witnesses:
+            moving = np.abs(witness.amounts) > SLACK * np.abs(witness.amounts).max(initial=0.0)
+            flow = Flow(places[witness.cells[moving]], witness.amounts[moving])
+            if places[witness.cell] in flow.cells and _holds(problem, flow):
+                yield int(places[witness.cell]), flow
+
+
+def _holds(problem: SuppressionProblem, flow: Flow) -> bool:
+    """Whether a flow moves cells of the problem alone, within their room, and keeps every relation."""
+    if (flow.cells < 0).any() or not flow.fits(problem.up, problem.down):
+        return False
+    net = np.zeros(problem.size)
+    net[flow.cells] = flow.amounts
+    return bool(np.abs(problem.matrix @ net).max(initial=0.0) <= SLACK * np.abs(flow.amounts).max())
+
 
 # What a masked cell costs a flow, as a share of its own cost: enough to prefer short flows.
 REUSE = 1e-4
@@ -147,3 +180,113 @@ class PatternSearch:
             self._finder.reprice(new, self._costs[new] * REUSE * self._known[new])
         self._proofs[threat] = proofs
         return True
+
+
+ProgressCallback = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class SuppressionResult:
+    """A protected pattern, its cost, and the least cost that any pattern can have.
+
+    Attributes:
+        masked: Which cells of the problem are masked.
+        cost: What that costs.
+        bound: The least that any pattern costs.
+        places: The cells' places in the table.
+        witnesses: Other tables that agree with the pattern; the audit looks at them itself.
+    """
+
+    masked: BoolArray
+    cost: float
+    bound: float
+    places: Places
+    witnesses: tuple[AlternativeTable, ...] = ()
+
+    def over(self, table: Table) -> BoolArray:
+        """The pattern over all cells of the table."""
+        mask = np.zeros(len(table), bool)
+        mask[self.places] = self.masked
+        return mask
+
+    @property
+    def proved(self) -> bool:
+        return self.cost - self.bound <= 1e-6 * max(1.0, self.cost)
+
+    @property
+    def gap(self) -> float:
+        """The share of the cost that may be too much."""
+        return 0.0 if self.proved else (self.cost - max(self.bound, 0.0)) / self.cost
+
+
+def witnesses_of(problem: SuppressionProblem, pattern: Pattern) -> list[AlternativeTable]:
+    """The proofs of a pattern as witnesses, in the cells of the table."""
+    return [
+        AlternativeTable(int(problem.places[threat.cell]), problem.places[proof.flow.cells], proof.flow.amounts)
+        for threat, proofs in pattern.proofs.items()
+        for proof in proofs
+    ]
+
+
+# Seconds between two words about how far it is.
+PAUSE = 1.0
+
+
+def fast(
+    problem: SuppressionProblem,
+    deadline: Deadline | None = None,
+    progress: ProgressCallback | None = None,
+    start: InitialPattern | None = None,
+) -> SuppressionResult:
+    """A protected pattern from cheapest flows, pruned as far as the time allows; its bound is the trivial one.
+
+    Args:
+        deadline: When the search ends.
+        progress: Told how far it is.
+        start: A pattern to start from.
+
+    Raises:
+        UnattainableError: A cell cannot be protected whatever is masked, or not within the time.
+    """
+    end, tell = deadline or Deadline(), _Teller(progress, len(problem.threats))
+    parts = list(problem.components())
+    patterns = [_protected(part, end, tell, start) for part in parts]
+    masked, witnesses, weight = problem.forced.copy(), [], sum(part.size for part in parts)
+    for part, rough in zip(parts, patterns, strict=True):
+        share = end.share(part.size / weight)
+        weight -= part.size
+        pattern = Pattern(*SuppressionPruning(part, rough.masked, rough.proofs).run(share, tell.pruned))
+        masked[np.searchsorted(problem.places, part.places)] = pattern.masked
+        witnesses += witnesses_of(part, pattern)
+    return SuppressionResult(masked, problem.cost_of(masked), 0.0, problem.places, tuple(witnesses))
+
+
+def _protected(part: SuppressionProblem, end: Deadline, tell: "_Teller", start: InitialPattern | None) -> Pattern:
+    search = PatternSearch(part)
+    masked = part.forced if start is None else search.remember(start)
+    pattern = search.protect(masked, end.later(GRACE), tell=tell.withstood, patience=patience_of(part, end))
+    if pattern is None:
+        raise out_of_time(tell.done, tell.attacks, fast=True)
+    return pattern
+
+
+class _Teller:
+    """Says now and then how far a search is."""
+
+    def __init__(self, progress: ProgressCallback | None, attacks: int) -> None:
+        self._progress, self._last = progress, time.monotonic()
+        self.attacks, self.done = attacks, 0
+
+    def withstood(self) -> None:
+        """One more attack is withstood."""
+        self.done += 1
+        self._say(f"{self.done:,} of {self.attacks:,} attacks withstood")
+
+    def pruned(self, left: int) -> None:
+        """So many masked cells are still to be tried."""
+        self._say(f"{left:,} masked cells to be tried again")
+
+    def _say(self, text: str) -> None:
+        if self._progress is not None and time.monotonic() - self._last > PAUSE:
+            self._last = time.monotonic()
+            self._progress(text)

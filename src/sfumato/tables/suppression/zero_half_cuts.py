@@ -52,7 +52,7 @@ class ZeroHalf:
 
     def _sums(self, tight: "_Tight") -> Iterator[Places]:
         """The rows of sums that are even where a point leaves cells open, and odd on the right side."""
-        from sfumato.tables.suppression.parity_kernels import odd_sums
+        from sfumato.tables.suppression.kernels import odd_sums
 
         if not len(tight.prices) or not len(tight.rows):
             return

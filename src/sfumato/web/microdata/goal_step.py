@@ -14,8 +14,7 @@ from sfumato.microdata.counts.frequency_table import FrequencyTable
 from sfumato.microdata.models.equivalence_classes import Counts
 from sfumato.microdata.models.persons import PERSONS, persons_in
 from sfumato.microdata.plan.read import read_plan
-from sfumato.policies.policy import Clause
-from sfumato.policies.presets import policies
+from sfumato.policies.policy import Clause, policies
 from sfumato.service.problems import RefusedError
 from sfumato.service.workers.messages import CancelledWorkError
 from sfumato.web import components

@@ -16,7 +16,7 @@ from sfumato.report.tables.annex import outcome_sentences
 from sfumato.report.tables.comparison import HEAD, cells, failures, size, verdict, way
 from sfumato.service.jobs.plans import read_plan_text
 from sfumato.service.jobs.store import Job, Kind
-from sfumato.tables.comparison import TableRun, TableRuns
+from sfumato.tables.table_result import TableRun, TableRuns
 from sfumato.web import components
 from sfumato.web.components import annex_buttons
 from sfumato.web.job_progress import Then, follow, start_job

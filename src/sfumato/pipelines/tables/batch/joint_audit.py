@@ -5,9 +5,8 @@ from itertools import combinations
 
 from sfumato.errors import SfumatoError, UnattainableError
 from sfumato.pipelines.tables.batch.state import BatchState, WrittenTable
-from sfumato.tables.argus.argus_table import ArgusTable
-from sfumato.tables.argus.statuses import unsafe_of
-from sfumato.tables.attack.reduced_levels import known_line
+from sfumato.tables.argus.office_table import ArgusTable, unsafe_of
+from sfumato.tables.attack.findings import known_line
 from sfumato.tables.deadline import within
 from sfumato.tables.linked.audit import audit_together
 from sfumato.tables.linked.cells import in_other_units, same_records, same_respondents

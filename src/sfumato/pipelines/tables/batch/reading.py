@@ -9,15 +9,14 @@ import numpy as np
 
 from sfumato.errors import DataError, PlanError
 from sfumato.pipelines.tables.batch.state import BatchState, SpannedTable, TableJob, record_links, with_variables
-from sfumato.tables.argus.argus_table import ArgusTable, Finer
+from sfumato.tables.argus.office_table import ArgusTable, Finer
 from sfumato.tables.argus.safety_rules import with_rules
-from sfumato.tables.argus.tabulation import FREQUENCY, Crossed, cross
-from sfumato.tables.argus.totals import with_totals
+from sfumato.tables.argus.tabulation import FREQUENCY, Crossed, cross, with_totals
 from sfumato.tables.cells.dimensions import Code, CodeTree
 from sfumato.tables.formats.batch_file import Specification
 from sfumato.tables.formats.cells_file import check_totals, read_cells
+from sfumato.tables.formats.hierarchy_files import Recoding, read_recoding
 from sfumato.tables.formats.metadata import Metadata
-from sfumato.tables.formats.recoding_file import Recoding, read_recoding
 from sfumato.tables.formats.records_file import Records, read_records, record_tree
 from sfumato.tables.linked.records import Chain
 from sfumato.tables.linked.ties import PART

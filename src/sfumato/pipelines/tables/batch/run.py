@@ -15,13 +15,9 @@ from sfumato.pipelines.tables.batch.joint_audit import audit_written
 from sfumato.pipelines.tables.batch.reading import read_micro, read_tables, recode
 from sfumato.pipelines.tables.batch.state import BatchState, TableJob, WrittenTable
 from sfumato.report.tables.page import table_page
-from sfumato.tables.adjustment import adjust_part
-from sfumato.tables.argus.argus_table import ArgusTable
+from sfumato.tables.argus.office_table import ArgusTable, unsafe_of
 from sfumato.tables.argus.safety_rules import active_rules, mask_by_response, mask_office, office_part, with_margins
-from sfumato.tables.argus.statuses import unsafe_of
 from sfumato.tables.argus.tabulation import check_record_keys
-from sfumato.tables.cell_key.noise import Contents, noisy_part
-from sfumato.tables.cell_key.ptable_file import read_ptable
 from sfumato.tables.cells.constraints import precision_of
 from sfumato.tables.deadline import Deadline, within
 from sfumato.tables.formats import batch_file
@@ -34,13 +30,15 @@ from sfumato.tables.formats.argus_outputs import (
     shown_counts,
     written_without_hidden,
 )
-from sfumato.tables.formats.batch_file import Command, RuleCall
+from sfumato.tables.formats.batch_file import USED, Command, RuleCall
 from sfumato.tables.formats.metadata import read_metadata
-from sfumato.tables.formats.rule_parameters import USED
-from sfumato.tables.perturbation.perturbed import PerturbedCells, check_readers
+from sfumato.tables.linear_programs import check_installed
+from sfumato.tables.noise.adjustment import adjust_part
+from sfumato.tables.noise.cell_key import Contents, noisy_part
+from sfumato.tables.noise.perturbed import PerturbedCells, check_readers
+from sfumato.tables.noise.ptable_file import read_ptable
+from sfumato.tables.noise.rounding import bases_of, round_part
 from sfumato.tables.plan.sections import CellKey, Rounding
-from sfumato.tables.rounding.rounding import bases_of, round_part
-from sfumato.tables.suppression.solver_check import check_installed
 from sfumato.tables.tabulate import WORD
 from sfumato.version import __version__
 

@@ -8,15 +8,15 @@ from pathlib import Path
 import numpy as np
 
 from sfumato.dataclass import dataclass
-from sfumato.tables.argus.argus_table import ArgusTable
+from sfumato.tables.argus.office_table import ArgusTable
 from sfumato.tables.argus.tabulation import Crossed, spanned
 from sfumato.tables.cells.columns import TextColumns
 from sfumato.tables.cells.dimensions import CodeTree
 from sfumato.tables.cells.system import Numbers, Places
 from sfumato.tables.formats.argus_outputs import Protected
 from sfumato.tables.formats.batch_file import RuleCall, Specification
+from sfumato.tables.formats.hierarchy_files import Recoding
 from sfumato.tables.formats.metadata import Metadata, Variable
-from sfumato.tables.formats.recoding_file import Recoding
 from sfumato.tables.formats.records_file import Records, record_tree
 from sfumato.tables.linked.codes import BETWEEN
 from sfumato.tables.linked.dependencies import ShownColumn, chains_of, column_links, upper_levels

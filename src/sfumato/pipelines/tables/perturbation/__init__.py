@@ -1,1 +1,0 @@
-"""Whole jobs on tables whose numbers are perturbed instead of suppressed."""

@@ -1,1 +1,0 @@
-"""The cell key method: noise that depends on the records in a cell."""

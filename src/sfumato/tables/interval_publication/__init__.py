@@ -1,1 +1,0 @@
-"""Ranges that are published in place of suppressed values."""

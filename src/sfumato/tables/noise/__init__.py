@@ -1,0 +1,1 @@
+"""Tables with changed numbers instead of suppressed cells: rounding, cell keys, adjustment, intervals; their audit."""

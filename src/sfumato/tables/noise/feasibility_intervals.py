@@ -1,0 +1,155 @@
+"""Feasibility intervals of perturbed tables: each true value is near its published one, and true values add up.
+
+Intervals are first narrowed by propagating the relations repeatedly, which is fast and always valid. Most bounds are
+attained: one feasible table, pushed as far down or up as it goes, shows that for many cells at once. For the others
+linear programs find the exact bounds, sensitive cells first, within the time limit.
+"""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from sfumato.dataclass import dataclass
+from sfumato.tables.cells.system import BoolArray, Bounds, LinearConstraints, Numbers, Places
+from sfumato.tables.deadline import Deadline
+from sfumato.tables.linear_programs import LinearProgram
+from sfumato.tables.linked.from_plan import LinkedTable, with_cross
+from sfumato.tables.noise.perturbed import PerturbedCells
+
+ROUNDS = 30
+# A push of all cells that determines less than this share of the open ends is the last one.
+WORTH = 0.02
+
+
+@dataclass(frozen=True, slots=True)
+class FeasibilityIntervals:
+    """The interval of each cell, and for which cells both ends are attained by feasible tables."""
+
+    ranges: Bounds
+    attained: BoolArray
+
+
+def feasibility_intervals(
+    start: Bounds,
+    relations: LinearConstraints,
+    first: BoolArray,
+    step: float,
+    deadline: Deadline,
+    values: Numbers,
+    shown: BoolArray | None = None,
+) -> FeasibilityIntervals:
+    """Compute the feasibility intervals of the true values.
+
+    Args:
+        start: The interval of each cell implied by its published number alone.
+        first: The cells whose exact intervals are computed first.
+        step: The precision; interval ends are multiples of it.
+        values: The true values, which the intervals contain whatever the tolerance of the programs.
+        shown: The cells whose intervals are requested; all by default.
+    """
+    matrix = relations.matrix(len(values))
+    ends = _Ends(matrix, on_grid(_narrowed(matrix, on_grid(start, step)), step), values, step)
+    if shown is not None:
+        ends.leave(~shown)
+    # Half of the time is reserved for single cells, sensitive ones first.
+    ends.push_all(deadline.share(0.5))
+    ends.push_each(np.concatenate([np.flatnonzero(first), np.flatnonzero(~first)]), deadline)
+    return FeasibilityIntervals(on_grid(Bounds(ends.low, ends.high), step), ends.at_low & ends.at_high)
+
+
+class _Ends:
+    """The interval ends so far, and which of them a feasible table attains."""
+
+    def __init__(self, matrix: Any, ranges: Bounds, values: Numbers, step: float) -> None:
+        self.low, self.high = ranges.low.copy(), ranges.high.copy()
+        self.at_low = np.isclose(ranges.low, values) | np.isinf(ranges.low)
+        self.at_high = np.isclose(ranges.high, values) | np.isinf(ranges.high)
+        self._values, self._slack = values, 1e-6 * step
+        self._program = LinearProgram(matrix, Bounds(ranges.low - values, ranges.high - values))
+
+    def leave(self, cells: BoolArray) -> None:
+        """Request no ends for some cells."""
+        self.at_low |= cells
+        self.at_high |= cells
+
+    def push_all(self, deadline: Deadline) -> None:
+        """Push all cells with open ends down, then up, as long as this determines many ends."""
+        for direction, end in ((1.0, deadline.share(0.5)), (-1.0, deadline)):
+            while (left := self._open(direction)).any() and self._pushed(np.where(left, direction, 0.0), end):
+                if self._open(direction).sum() > (1 - WORTH) * left.sum():
+                    break
+
+    def push_each(self, order: Places, deadline: Deadline) -> None:
+        """Push cells one by one: the extreme value of each is its end."""
+        costs = np.zeros(len(self._values))
+        for direction, ends, shown in ((1.0, self.low, self.at_low), (-1.0, self.high, self.at_high)):
+            for cell in order[~shown[order]]:
+                costs[cell] = direction
+                # Another push may have determined it already; without time it stays open.
+                point, least = (None, False) if shown[cell] else self._push(costs, deadline)
+                costs[cell] = 0.0
+                if point is not None and least:
+                    furthest = max if direction > 0 else min
+                    ends[cell], shown[cell] = furthest(ends[cell], self._values[cell] + point[cell]), True
+
+    def _open(self, direction: float) -> BoolArray:
+        return ~(self.at_low if direction > 0 else self.at_high)
+
+    def _pushed(self, costs: Numbers, deadline: Deadline) -> bool:
+        return self._push(costs, deadline)[1]
+
+    def _push(self, costs: Numbers, deadline: Deadline) -> tuple[Numbers | None, bool]:
+        """Minimize the costs over feasible deviations, until the time is over, and mark all ends attained."""
+        point, least = (None, False) if deadline.over else self._program.least(costs, deadline.left)
+        if point is not None:
+            self.at_low |= self._values + point <= self.low + self._slack
+            self.at_high |= self._values + point >= self.high - self._slack
+        return point, least
+
+
+def _narrowed(matrix: Any, start: Bounds) -> Bounds:
+    """Narrow intervals by propagating every constraint: a cell is bounded by the other cells of a constraint."""
+    low, high = start.low.copy(), start.high.copy()
+    entries = matrix.tocoo()
+    rows, cells, coefs = entries.row, entries.col, entries.data
+    for _ in range(ROUNDS):
+        with np.errstate(invalid="ignore"):  # an unbounded cell implies nothing for its constraints
+            ends = np.sort(np.stack([coefs * low[cells], coefs * high[cells]]), axis=0)
+            least, most = (np.bincount(rows, end, matrix.shape[0])[rows] - end for end in ends)
+            # An undefined difference of infinities is unbounded.
+            least, most = np.where(np.isnan(least), -np.inf, least), np.where(np.isnan(most), np.inf, most)
+            left = np.sort(np.stack([-least / coefs, -most / coefs]), axis=0)
+        before = (low.copy(), high.copy())
+        np.maximum.at(low, cells, np.nan_to_num(left[0], nan=-np.inf))
+        np.minimum.at(high, cells, np.nan_to_num(left[1], nan=np.inf))
+        if np.allclose(before[0], low) and np.allclose(before[1], high):
+            break
+    return Bounds(low, high)
+
+
+def on_grid(ranges: Bounds, step: float) -> Bounds:
+    """Return intervals with ends rounded inwards to multiples of the precision."""
+    return Bounds(np.ceil(ranges.low / step - 1e-6) * step, np.floor(ranges.high / step + 1e-6) * step)
+
+
+def with_cross_ranges(changed: PerturbedCells, joint: LinkedTable, deadline: Deadline) -> PerturbedCells:
+    """Narrow the intervals of perturbed tables by implicit cells; unchanged if the variables form no cycle.
+
+    Raises:
+        UnattainableError: There are too many implicit cells.
+    """
+    own, size = changed.part, len(changed.published)
+    part = with_cross(own, joint, changed.ranges.high <= 0, deadline=deadline.share(0.5))
+    changed = replace(changed, part=replace(own, not_audited=part.not_audited))
+    if part.hidden is None:
+        return changed
+    more = len(part.table) - size
+    start = Bounds(
+        np.append(changed.ranges.low, part.table.bounds.low[size:]), np.append(changed.ranges.high, [np.inf] * more)
+    )
+    step, table = own.knowledge.precision, part.table
+    reader = feasibility_intervals(
+        start, table.constraints, table.sensitive, step, deadline, table.values, ~part.hidden
+    )
+    return replace(changed, ranges=reader.ranges.rows(np.arange(size)), attained=reader.attained[:size])

@@ -1,1 +1,0 @@
-"""Tables whose numbers are perturbed instead of suppressed, and what a reader can still compute."""

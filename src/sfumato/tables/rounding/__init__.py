@@ -1,1 +1,0 @@
-"""Rounding of tables: controlled, of small counts, random and deterministic."""
