@@ -48,7 +48,7 @@ from sfumato.pipelines.release_stages.published_columns import handling_of, with
 from sfumato.schema.paths import PlanPath
 
 if TYPE_CHECKING:
-    from sfumato.microdata.pseudonyms.key import PseudonymKey
+    from sfumato.microdata.pseudonyms import PseudonymKey
     from sfumato.pipelines.persons.match_persons import MatchedRelease
     from sfumato.pipelines.release_stages.perturb import PerturbedRows
 
