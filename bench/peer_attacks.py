@@ -41,7 +41,7 @@ def own(published: str, raw: str, control: str, attempts: int) -> dict[str, list
     """The risks by Sfumato."""
     import polars as pl
 
-    from sfumato.pipelines.attacks.attack import attack
+    from sfumato.pipelines.attack import attack
 
     frames = [pl.read_csv(path, separator=";", infer_schema=False) for path in (published, raw, control)]
     secret = frames[0].columns[-1]

@@ -20,7 +20,7 @@ import polars as pl
 
 from sfumato import datasets
 from sfumato.microdata.attacks.result import FAMILYWISE_ERROR
-from sfumato.pipelines.attacks.attack import AttackReport, attack
+from sfumato.pipelines.attack import AttackReport, attack
 from sfumato.pipelines.release import anonymize
 
 ATTEMPTS = 400

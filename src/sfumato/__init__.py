@@ -66,14 +66,14 @@ if TYPE_CHECKING:
     from sfumato.microdata.release_report import Report as Report
     from sfumato.microdata.verdict import Guarantee as Guarantee
     from sfumato.microdata.verdict import Verdict as Verdict
-    from sfumato.pipelines.attacks.attack import AttackReport as AttackReport
-    from sfumato.pipelines.attacks.attack import attack as attack
+    from sfumato.pipelines.attack import AttackReport as AttackReport
+    from sfumato.pipelines.attack import attack as attack
     from sfumato.pipelines.attributes import anonymize_attributes as anonymize_attributes
     from sfumato.pipelines.compare import Comparison as Comparison
     from sfumato.pipelines.compare import compare as compare
-    from sfumato.pipelines.linked_files.files import FilesRelease as FilesRelease
-    from sfumato.pipelines.linked_files.release import anonymize_files as anonymize_files
     from sfumato.pipelines.migration.project import export as export
+    from sfumato.pipelines.persons.linked_files import FilesRelease as FilesRelease
+    from sfumato.pipelines.persons.linked_release import anonymize_files as anonymize_files
     from sfumato.pipelines.persons.match_persons import verify_together as verify_together
     from sfumato.pipelines.persons.pseudonyms import erase as erase
     from sfumato.pipelines.persons.pseudonyms import reveal as reveal
@@ -160,7 +160,7 @@ _HOMES = {
         "Guarantee",
         "Verdict",
     ),
-    "pipelines.attacks.attack": ("AttackReport", "attack"),
+    "pipelines.attack": ("AttackReport", "attack"),
     "pipelines.attributes": ("anonymize_attributes",),
     "pipelines.migration.project": ("export",),
     "pipelines.compare": (
@@ -169,8 +169,8 @@ _HOMES = {
     ),
     "pipelines.policy_check": ("check",),
     "pipelines.persons.match_persons": ("verify_together",),
-    "pipelines.linked_files.files": ("FilesRelease",),
-    "pipelines.linked_files.release": ("anonymize_files",),
+    "pipelines.persons.linked_files": ("FilesRelease",),
+    "pipelines.persons.linked_release": ("anonymize_files",),
     "pipelines.release": ("anonymize",),
     "pipelines.release_folder": ("Release",),
     "pipelines.persons.pseudonyms": ("erase", "reveal"),

@@ -190,8 +190,8 @@ def test_labels_are_understood(label, finer, other) -> None:
 
 def test_what_was_not_looked_at_is_named(monkeypatch) -> None:
     """Of many rows no pairs of further columns are read, of many labels only `*`: the findings say so."""
-    monkeypatch.setattr("sfumato.pipelines.release_check.MOST_AT_ONCE", 10)
-    monkeypatch.setattr("sfumato.pipelines.release_check.MOST_LABELS", 3)
+    monkeypatch.setattr("sfumato.pipelines.release_stages.release_check.MOST_AT_ONCE", 10)
+    monkeypatch.setattr("sfumato.pipelines.release_stages.release_check.MOST_LABELS", 3)
     release = sf.anonymize(crashes(), plan(on_inference="warn"))
     unchecked = release.report.details["release_check"]["unchecked"]
     assert any('"opened" and "injury" tell together' in sentence for sentence in unchecked)

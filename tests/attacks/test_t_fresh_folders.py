@@ -7,8 +7,8 @@ import polars as pl
 import pytest
 
 import sfumato as sf
-from sfumato.pipelines.attacks.attack import attack
-from sfumato.pipelines.attacks.saved_report import add_to_folder
+from sfumato.pipelines.attack import attack
+from sfumato.pipelines.report_folder import add_to_folder
 
 FRAME = pl.DataFrame([{"sex": "mf"[row % 2], "town": f"t{row // 2 % 4}", "ill": f"i{row % 3}"} for row in range(120)])
 KNOWN = {"role": "quasi-identifier", "hierarchy": {"type": "any"}}

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from sfumato.errors import PlanError
-from sfumato.pipelines.attacks.attack import attack
+from sfumato.pipelines.attack import attack
 from sfumato.pipelines.release import anonymize
 from sfumato.pipelines.risk import risk
 from sfumato.pipelines.verify import verify

@@ -27,7 +27,7 @@ from sfumato.microdata.methods.k_optimize.workers import OpenNode, SearchThread,
 from sfumato.microdata.perturbation import microaggregation
 from sfumato.microdata.plan.read import read_plan
 from sfumato.native.dispatch import SOURCES
-from sfumato.pipelines.attacks.attack import attack
+from sfumato.pipelines.attack import attack
 from sfumato.pipelines.release import anonymize, frequency_table
 from sfumato.tables.suppression import kernels as suppression_kernels
 from sizes import size

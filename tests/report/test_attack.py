@@ -91,8 +91,7 @@ def test_a_person_is_said_to_be_a_star_on_the_page() -> None:
 @pytest.mark.parametrize("attacks", [(PLAIN,), (BESIDE, PLAIN)], ids=["nothing", "beside"])
 def test_what_was_reached_stands_where_risks_are_told(tmp_path, attacks) -> None:
     """Once in the section of attacks, and once beside each of the places that tell of risks: as often as they are."""
-    from sfumato.pipelines.attacks.saved_report import REPORTS, add_to_folder
-    from sfumato.pipelines.report_folder import read_dossier
+    from sfumato.pipelines.report_folder import REPORTS, add_to_folder, read_dossier
     from sfumato.report.release.sections import limits
 
     rows = pl.DataFrame([{"sex": "mf"[place % 2], "ill": "abc"[place % 3]} for place in range(40)])

@@ -89,7 +89,7 @@ def _release_files(
     plan: "RequestedPlan", data: str | None, engine: Any, out: Path, to_table: str | None, json: bool, attack: bool
 ) -> None:
     """Release several files together."""
-    from sfumato.pipelines.linked_files.release import anonymize_files
+    from sfumato.pipelines.persons.linked_release import anonymize_files
     from sfumato.report.files import text
 
     if attack:
@@ -131,7 +131,7 @@ def _release(
 
 
 def _attacked(release: "Release", data: str | None, progress: ProgressBar) -> "Release":
-    from sfumato.pipelines.attacks.saved_report import attacked
+    from sfumato.pipelines.report_folder import attacked
 
     progress("attack", 0, 1)
     return attacked(release, data)

@@ -125,8 +125,8 @@ def attack_command(
     json: AsJson = False,
 ) -> int:
     """Measure attacks on a release, compared with rows that were never published."""
-    from sfumato.pipelines.attacks.attack import attack
-    from sfumato.pipelines.attacks.saved_report import add_to_folder, raw_of
+    from sfumato.pipelines.attack import attack
+    from sfumato.pipelines.report_folder import add_to_folder, raw_of
     from sfumato.report.checks import attack_text, page_of
 
     if html is not None:

@@ -17,7 +17,7 @@ from sfumato.microdata.data_plan import DataPlan
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.plan.read import read_plan
 from sfumato.microdata.plan.resolve import resolve
-from sfumato.pipelines.attacks.attack import attack
+from sfumato.pipelines.attack import attack
 from sfumato.pipelines.policy_completion import Roles, measure_rows, opened, people_of, profiles_of, roles_of
 from sfumato.pipelines.release_stages import checksums
 from sfumato.policies.evaluation import Measurement, PolicyVerdict, judge_policy

@@ -31,7 +31,6 @@ from sfumato.microdata.recoding.expected_counts import ExpectedCounts, expected_
 from sfumato.microdata.recoding.mapping import SuppressionHandling
 from sfumato.microdata.recoding.reference import persons_by_label, weights_by_label
 from sfumato.microdata.verdict import Verdict, judge_plan
-from sfumato.pipelines.release_check import refuse, release_check
 from sfumato.pipelines.release_folder import ProgressCallback, Release, ReleaseReport
 from sfumato.pipelines.release_stages.build_report import ReleaseOutcome, report_of, sensitive_shares
 from sfumato.pipelines.release_stages.counting import (
@@ -45,6 +44,7 @@ from sfumato.pipelines.release_stages.counting import (
 )
 from sfumato.pipelines.release_stages.disclosure import disclosure
 from sfumato.pipelines.release_stages.published_columns import handling_of, with_limits
+from sfumato.pipelines.release_stages.release_check import refuse, release_check
 from sfumato.schema.paths import PlanPath
 
 if TYPE_CHECKING:
@@ -156,7 +156,7 @@ def anonymize(
     """
     requested = read_plan(plan)
     if requested.files:
-        from sfumato.pipelines.linked_files.release import anonymize_files
+        from sfumato.pipelines.persons.linked_release import anonymize_files
 
         return cast("Release", anonymize_files(data, requested, engine=engine, workspace=workspace))
     with ExitStack() as failure, ExitStack() as opened:

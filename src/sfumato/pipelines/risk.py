@@ -23,8 +23,8 @@ from sfumato.microdata.measures.uniques import special_uniques
 from sfumato.microdata.plan.model import ColumnPlan, Plan, RequestedPlan, Role
 from sfumato.microdata.plan.read import read_plan
 from sfumato.microdata.plan.resolve import for_measuring
-from sfumato.pipelines.column_arguments import listed
 from sfumato.pipelines.release_stages.counting import check_texts, reading_of, with_sample
+from sfumato.pipelines.verify import listed
 from sfumato.report.risk import html_part
 
 

@@ -21,12 +21,21 @@ from sfumato.microdata.plan.read import read_plan
 from sfumato.microdata.plan.resolve import released_plan, resolve
 from sfumato.microdata.recoding.reference import Reference, read_reference
 from sfumato.microdata.verdict import Verdict, judge, judge_plan
-from sfumato.pipelines.column_arguments import listed
-from sfumato.pipelines.release_check import release_check
 from sfumato.pipelines.release_folder import Release
 from sfumato.pipelines.release_stages import checksums
 from sfumato.pipelines.release_stages.column_checks import own_columns
 from sfumato.pipelines.release_stages.counting import published_persons, published_weights
+from sfumato.pipelines.release_stages.release_check import release_check
+
+
+def listed(names: Sequence[str] | None) -> Sequence[str] | None:
+    """Return column names as a sequence; a single text is one name.
+
+    >>> listed("zip"), listed(["zip", "sex"]), listed(None)
+    (('zip',), ['zip', 'sex'], None)
+    """
+    return (names,) if isinstance(names, str) else names
+
 
 NO_PERSONS = "persons not checked: the file does not name them."
 
@@ -84,7 +93,7 @@ def _folder(
     """Return the verdict on a release folder."""
     plan_asked = released_plan(folder) if plan is None else read_plan(plan)
     if plan_asked.files:
-        from sfumato.pipelines.linked_files.joint_evaluation import verify_files
+        from sfumato.pipelines.persons.joint_evaluation import verify_files
 
         return verify_files(folder, resolve(plan_asked))
     own = folder / PERSONS_FILE if plan_asked.person is not None and (folder / PERSONS_FILE).exists() else None

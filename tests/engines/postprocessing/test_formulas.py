@@ -8,7 +8,7 @@ import pytest
 import sfumato as sf
 from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.engines.postprocessing import quote_formulas, unquoted
-from sfumato.pipelines.attacks.target import target_of
+from sfumato.pipelines.attack_target import target_of
 
 CELLS = ["=cmd|'/c calc'!A1", "+1+1", "-2+3", "@SUM(A1)", "\t=1", "＝1", "'=x", "''@y"]
 QUOTED = set(CELLS)

@@ -14,7 +14,7 @@ from sfumato.microdata.attacks.coded_rows import coded_rows
 from sfumato.microdata.attacks.inference import infer
 from sfumato.microdata.attacks.result import NOTHING_TRIED, AttackResult, Rate, judged_together
 from sfumato.microdata.attacks.row_order import by_r
-from sfumato.pipelines.attacks.attack import PARTS, STEPS, attack
+from sfumato.pipelines.attack import PARTS, STEPS, attack
 from sfumato.pipelines.release import anonymize
 from sfumato.pipelines.report_folder import read_dossier
 from sfumato.report.checks import attack_section, attack_text, page_of, summary

@@ -7,11 +7,11 @@ import pytest
 
 from sfumato import datasets
 from sfumato.localization.messages import words_in
-from sfumato.pipelines.attacks.attack import attack
-from sfumato.pipelines.attacks.saved_report import add_to_folder
+from sfumato.pipelines.attack import attack
 from sfumato.pipelines.policy_check import check, measure_attacks
 from sfumato.pipelines.policy_completion import Roles
 from sfumato.pipelines.release import anonymize
+from sfumato.pipelines.report_folder import add_to_folder
 from sfumato.policies.policy import policy_named
 
 CLAUSES = ("linkability", "inference-attack")

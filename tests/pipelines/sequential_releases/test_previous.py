@@ -13,8 +13,8 @@ from sfumato import datasets
 from sfumato.errors import PlanError, UnattainableError
 from sfumato.microdata.plan.read import read_plan
 from sfumato.microdata.sequential_releases import attack_histories, with_erased
-from sfumato.pipelines.attacks.attack import attack, compared_by_persons
-from sfumato.pipelines.attacks.target import strings_of, target_of
+from sfumato.pipelines.attack import attack, compared_by_persons
+from sfumato.pipelines.attack_target import strings_of, target_of
 from sfumato.pipelines.persons.earlier_releases import read_release
 from sfumato.pipelines.persons.match_persons import verify_together
 from sfumato.pipelines.persons.pseudonyms import erase

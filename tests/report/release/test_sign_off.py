@@ -14,10 +14,9 @@ import pytest
 from sfumato.localization.messages import words_in
 from sfumato.microdata.methods.full_domain.search import alternatives
 from sfumato.microdata.plan.read import read_plan
-from sfumato.pipelines.attacks.attack import attack
-from sfumato.pipelines.attacks.saved_report import add_to_folder
+from sfumato.pipelines.attack import attack
 from sfumato.pipelines.release import anonymize
-from sfumato.pipelines.report_folder import read_annex, read_dossier
+from sfumato.pipelines.report_folder import add_to_folder, read_annex, read_dossier
 from sfumato.report.annex import document, markdown
 from sfumato.report.checks import verdict
 from sfumato.report.release.column_evidence import ReportData, gather

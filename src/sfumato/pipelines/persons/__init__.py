@@ -1,1 +1,1 @@
-"""Persons over several releases: matching, earlier releases, pseudonyms."""
+"""Persons over several files and releases: linked files, earlier releases, pseudonyms."""

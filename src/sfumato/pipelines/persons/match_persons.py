@@ -23,7 +23,7 @@ from sfumato.microdata.plan.model import Plan, hierarchy_of
 from sfumato.microdata.plan.resolve import released_plan
 from sfumato.microdata.sequential_releases import PersonMatching, SharedHistories, judge_histories, match_persons
 from sfumato.microdata.verdict import Verdict
-from sfumato.pipelines.apply import check_beside_applied
+from sfumato.pipelines.persons.applied_rows import check_beside_applied
 from sfumato.pipelines.persons.earlier_releases import (
     Contents,
     EarlierRelease,

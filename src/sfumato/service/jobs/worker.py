@@ -68,7 +68,7 @@ def _anonymize(plan: Path, result: Path, parameters: dict[str, Any], tell: Progr
 
 
 def _attacked(release: "Release", tell: ProgressCallback) -> "Release":
-    from sfumato.pipelines.attacks.saved_report import attacked
+    from sfumato.pipelines.report_folder import attacked
 
     tell("attack", 0, 1)
     return attacked(release)

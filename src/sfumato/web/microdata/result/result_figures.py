@@ -17,10 +17,9 @@ from sfumato.microdata.data_plan import DataPlan, code_texts
 from sfumato.microdata.plan.read import read_plan
 from sfumato.microdata.publish_plan import PublishPlan
 from sfumato.microdata.recoding.recoding_file import read_recoding
-from sfumato.pipelines.attacks.attack import attack
-from sfumato.pipelines.attacks.saved_report import add_to_folder
+from sfumato.pipelines.attack import attack
 from sfumato.pipelines.release_folder import ProgressCallback
-from sfumato.pipelines.report_folder import read_dossier
+from sfumato.pipelines.report_folder import add_to_folder, read_dossier
 from sfumato.report.plots import Pair
 from sfumato.report.release.column_evidence import ReportData, before_alone
 from sfumato.report.release.columns import lost_shares

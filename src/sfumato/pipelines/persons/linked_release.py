@@ -30,15 +30,10 @@ from sfumato.microdata.plan.parts import parents_first
 from sfumato.microdata.plan.read import read_plan
 from sfumato.microdata.plan.resolve import resolve
 from sfumato.microdata.recoding.mapping import AbsentTexts, ClassRecoding, SuppressionHandling
-from sfumato.pipelines.linked_files.files import FilesRelease, OpenFile, open_files, relations_of
-from sfumato.pipelines.linked_files.joint_evaluation import (
-    LinkedFilesVerdict,
-    judge_joined,
-    telling,
-    unique_rows_of_files,
-)
+from sfumato.pipelines.persons.joint_evaluation import LinkedFilesVerdict, judge_joined, telling, unique_rows_of_files
+from sfumato.pipelines.persons.linked_files import FilesRelease, OpenFile, open_files, relations_of
 from sfumato.pipelines.persons.pseudonyms import exposed_keys, read_key
-from sfumato.pipelines.release_check import refuse
+from sfumato.pipelines.release_stages.release_check import refuse
 from sfumato.pipelines.release_stages.report_notes import blanked_words, column_codes, order_remarks
 from sfumato.version import __version__
 

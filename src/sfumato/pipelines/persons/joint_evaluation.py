@@ -27,10 +27,10 @@ from sfumato.microdata.models.model import evaluate
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.plan.parts import key_columns, parents_first
 from sfumato.microdata.verdict import Guarantee, Verdict
-from sfumato.pipelines.linked_files.files import OpenFile
-from sfumato.pipelines.release_check import ReleaseCheck
+from sfumato.pipelines.persons.linked_files import OpenFile
 from sfumato.pipelines.release_stages.checksums import read_mapping
 from sfumato.pipelines.release_stages.column_checks import column_promises, unplanned
+from sfumato.pipelines.release_stages.release_check import ReleaseCheck
 
 RANDOM_KEY = re.compile("[0-9a-f]{32}")
 

@@ -24,23 +24,23 @@ from sfumato.microdata.attacks.row_order import Order, Shuffle, attack_order
 from sfumato.microdata.attacks.singling_out import single_out
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.sequential_releases import attack_histories, attack_rows
-from sfumato.pipelines.attacks.minimality import minimality
-from sfumato.pipelines.attacks.target import (
+from sfumato.pipelines.attack_target import (
     SHARE,
     AttackTarget,
     check_control,
     check_rows,
     in_one_text,
     ladders_of,
+    minimality,
     others_texts,
     released_again,
     strings_of,
     target_of,
 )
-from sfumato.pipelines.column_arguments import listed
 from sfumato.pipelines.persons.earlier_releases import read_release
 from sfumato.pipelines.release_folder import ProgressCallback
 from sfumato.pipelines.release_stages.checksums import remark_on_siblings
+from sfumato.pipelines.verify import listed
 from sfumato.report.checks import attack_section
 from sfumato.version import __version__
 

@@ -1,1 +1,0 @@
-"""Releases of several files that are joined by keys."""
