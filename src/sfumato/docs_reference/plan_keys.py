@@ -1,12 +1,11 @@
-"""Tables of plan keys for the documentation: accepted values, default and meaning of each key."""
+"""Tables of plan keys for the documentation: what a key accepts in words, its default and its meaning."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import MISSING, fields, is_dataclass
 from inspect import cleandoc
 from typing import Any
 
-from sfumato.docs_reference.schema_text import in_words
 from sfumato.hierarchies.registry import TYPES
 from sfumato.microdata.models.registry import SHAPES
 from sfumato.microdata.plan.methods import METHOD, Suppression
@@ -54,11 +53,12 @@ def _lines(record: RecordSchema[Any]) -> Iterator[str]:
         attribute, schema = record.attribute(key), spec.shape.schema()
         default = "**needed**" if spec.required else _shown(defaults.get(attribute))
         about = schema.get("description") or notes.get(attribute, "")
-        yield f"| `{key}` | {_cell(in_words(schema))} | {_cell(default)} | {_cell(about)} |"
+        yield f"| `{key}` | {table_cell(in_words(schema))} | {table_cell(default)} | {table_cell(about)} |"
 
 
-def _cell(text: str) -> str:
-    return text.replace("|", "\\|").replace("\n", " ")
+def table_cell(text: str) -> str:
+    """Return a text for a cell of a Markdown table."""
+    return " ".join(text.split()).replace("|", "\\|")
 
 
 def _defaults(kind: Any) -> dict[str, Any]:
@@ -87,45 +87,35 @@ def _notes(kind: Any) -> dict[str, str]:
 
 def plan_page() -> str:
     """Return all keys of the plan of a release."""
-    return "\n\n".join(
-        [
-            "# The plan of a release",
-            "A plan is a file of YAML or JSON; keys that are not listed here are refused by name. Paths in it are "
-            "relative to it. A [JSON Schema](../plan.schema.json) lets editors complete and check it. In the tables, "
-            "`mapping` is `key: value` lines. What [models](../models.md), [methods](../methods.md) and "
-            "[hierarchies](../hierarchies.md) do is told on their pages.",
-            *_sections("", PLAN, set()),
-        ]
+    about = (
+        "A plan is a file of YAML or JSON; keys that are not listed here are refused by name. Paths in it are relative "
+        "to it. A [JSON Schema](../plan.schema.json) lets editors complete and check it. In the tables, `mapping` is "
+        "`key: value` lines. [Models](../models.md), [methods](../methods.md) and [hierarchies](../hierarchies.md) "
+        "have pages of their own."
     )
+    return "\n\n".join(["# The plan of a release", about, *_sections("", PLAN, set())])
 
 
 def table_plan_page() -> str:
     """Return all keys of the plan of tables."""
-    return "\n\n".join(
-        [
-            "# The plan of a table",
-            "What each part does is told in [Protect tables](../tables.md); a [JSON Schema](../table-plan.schema.json) "
-            "lets editors complete and check it.",
-            *_sections("", TABLE_PLAN, set()),
-        ]
+    about = (
+        "[Protect tables](../tables.md) explains what each part does; a [JSON Schema](../table-plan.schema.json) lets "
+        "editors complete and check it."
     )
+    return "\n\n".join(["# The plan of a table", about, *_sections("", TABLE_PLAN, set())])
 
 
 def _sections(at: str, record: RecordSchema[Any], sections: set[int], about: str = "") -> Iterator[str]:
     """Yield a section for a record, and for each record within it."""
-    yield from ([f"## {at}"] if at else ["## The whole"])
-    if about or record.about:
-        yield _sentence(about or record.about)
+    yield f"## {at or 'The whole'}"
+    if says := about or record.about:
+        yield says[:1].upper() + says[1:].rstrip(".") + "."
     yield keys_table(record)
     for key, spec in record.keys.items():
         for place, part in _parts(f"{at}.{key}" if at else key, spec.shape):
             if id(part) not in sections:
                 sections.add(id(part))
                 yield from _sections(place, part, sections)
-
-
-def _sentence(text: str) -> str:
-    return text[:1].upper() + text[1:].rstrip(".") + "."
 
 
 def _parts(at: str, shape: Schema[Any]) -> Iterator[tuple[str, RecordSchema[Any]]]:
@@ -147,3 +137,82 @@ def _parts(at: str, shape: Schema[Any]) -> Iterator[tuple[str, RecordSchema[Any]
                 yield from _parts(at, option)
         case _:
             return
+
+
+TYPE_WORDS = {
+    "string": "text",
+    "integer": "whole number",
+    "number": "number",
+    "boolean": "true or false",
+    "object": "mapping",
+    "array": "list",
+    "null": "nothing",
+}
+MOST_CHOICES = 12
+# Mappings with more keys get a table of their own.
+MOST_KEYS = 4
+# Larger bounds come from the machine, not from the plan.
+LARGEST = 2**53
+
+
+def in_words(schema: Mapping[str, Any]) -> str:
+    """Return the accepted values in words.
+
+    >>> in_words({"type": "integer", "minimum": 1})
+    'whole number, at least 1'
+    >>> in_words({"anyOf": [{"enum": ["key"]}, {"type": "object", "properties": {"k": {}}}]})
+    '`key` or `{k}`'
+    """
+    if "oneOf" in schema:
+        return _by_tag(schema["oneOf"])
+    if "anyOf" in schema:
+        return _alternatives(schema["anyOf"])
+    if "const" in schema:
+        return f"`{schema['const']}`"
+    if "enum" in schema:
+        return ", ".join(f"`{choice}`" for choice in schema["enum"][:MOST_CHOICES])
+    if "$ref" in schema:
+        return f"[{_last(schema)}](#{_last(schema).lower()})"
+    return _kind(schema)
+
+
+def _last(schema: Mapping[str, Any]) -> str:
+    return str(schema["$ref"].rpartition("/")[2])
+
+
+def _by_tag(options: Sequence[Mapping[str, Any]]) -> str:
+    """Return one of several mappings distinguished by the value of a key, by these values."""
+    tags = [(key, part["const"]) for option in options for key, part in option["properties"].items() if "const" in part]
+    return f"mapping with `{tags[0][0]}`: " + ", ".join(f"`{name}`" for _, name in tags)
+
+
+def _alternatives(options: Sequence[Mapping[str, Any]]) -> str:
+    words = list(dict.fromkeys(in_words(option) for option in options))
+    return " or ".join(words) if len(words) <= MOST_CHOICES else " or ".join([*words[:MOST_CHOICES], "…"])
+
+
+def _kind(schema: Mapping[str, Any]) -> str:
+    kind = schema.get("type")
+    if isinstance(kind, list):
+        return " or ".join(TYPE_WORDS[name] for name in kind)
+    if kind == "array":
+        return f"list of {in_words(schema.get('items', {}))}"
+    if kind == "object":
+        return _mapping(schema)
+    if schema.get("minimum") == schema.get("maximum") is not None:
+        return f"`{schema['minimum']}`"
+    bounds = [f"at {word} {schema[key]:g}" for key, word in _BOUNDS if schema.get(key, LARGEST) < LARGEST]
+    return ", ".join([TYPE_WORDS.get(str(kind), "anything"), *bounds])
+
+
+_BOUNDS = (("minimum", "least"), ("maximum", "most"))
+
+
+def _mapping(schema: Mapping[str, Any]) -> str:
+    names = list(schema.get("properties", {}))
+    if len(names) > MOST_KEYS:
+        return "mapping, see below"
+    if names:
+        return "`{" + ", ".join(names) + "}`"
+    values = schema.get("additionalProperties")
+    return f"mapping to {in_words(values)}" if isinstance(values, Mapping) and values else "mapping"
