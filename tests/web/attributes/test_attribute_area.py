@@ -3,7 +3,7 @@
 import pytest
 from walking import button, choose
 
-from sfumato.errors import SfumatoError
+from sfumato.attributes.operations.operation import ValueRefusedError
 from sfumato.localization.messages import words_in
 from sfumato.pipelines.attributes import anonymize_attributes, read_attribute_records
 from sfumato.web.attribute_area import OPERATIONS, guessed, operations_for, refusal_text, shown
@@ -45,18 +45,19 @@ def test_values_are_shown_as_people_write_them(value, german) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "operation", "german"),
+    ("kind", "operation", "complaint"),
     [
-        ("Numeric", "Generalization", "Attribut a: „x“ ist keine Zahl. Verlangt ist: Zahlen verallgemeinern."),
-        ("Date", "Randomization", "Attribut a: „x“ ist kein Datum. Verlangt ist: Daten verrauschen."),
-        ("DateTime", "Generalization", "Attribut a: „x“ ist kein Zeitpunkt. Verlangt ist: Zeitpunkte verallgemeinern."),
-        ("String", "Randomization", "Das Verfahren Randomization gibt es für die Art String nicht"),
+        ("Numeric", "Generalization", "complaint.no_number"),
+        ("Date", "Randomization", "complaint.no_date"),
+        ("DateTime", "Generalization", "complaint.no_moment"),
     ],
 )
-def test_refusals_are_german(kind, operation, german) -> None:
-    with pytest.raises(SfumatoError) as caught:
+def test_a_refusal_names_the_value_and_is_german_on_a_german_page(kind, operation, complaint) -> None:
+    with pytest.raises(ValueRefusedError) as caught:
         anonymize_attributes([{"a": "x"}, {"a": "y"}], {"a": {"anonymisationType": operation, "dataType": kind}})
-    assert refusal_text(caught.value, words_in("de")).startswith(german)
+    said = caught.value.text_for_sender()
+    assert (said.values["example"], said.values["complaint"].code) == ("x", complaint)
+    assert refusal_text(caught.value, words_in("de")) != refusal_text(caught.value, words_in("en")) == said
 
 
 def test_a_german_file_on_the_page(base, open_page, tmp_path) -> None:

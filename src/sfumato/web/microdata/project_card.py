@@ -143,13 +143,14 @@ class ProjectCard:
         assert self.workspace.loaded is not None
         plan = read_plan_text(text)
         if not isinstance(plan, dict) or not isinstance(plan.get("columns"), dict):
-            raise PlanError(self.words["no_plan"])
+            raise PlanError("columns", message=self.words["no_plan"], hint="")
         names = {column.name for column in self.workspace.loaded.columns}
         others = [name for name in plan["columns"] if name not in names] + [
             n for n in names if n not in plan["columns"]
         ]
         if others:
-            raise PlanError(self.words["other_columns"].format(columns=", ".join(others[:5])))
+            text = self.words["other_columns"].format(columns=", ".join(others[:5]))
+            raise PlanError("columns", message=text, hint="")
         plan["data"] = {**(plan.get("data") or {}), "source": self.workspace.loaded.path.name}
         plan.setdefault("method", dict(self.workspace.loaded.suggested["method"]))
         check_paths(plan, self.workspace.files(plan))

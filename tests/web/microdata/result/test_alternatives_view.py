@@ -34,12 +34,10 @@ def test_chosen_levels_are_no_part_of_the_goal() -> None:
     assert read_plan(goal | {"columns": {name: free[name] for name in "abc"}})
 
 
-@pytest.mark.parametrize(("language", "told"), [("en", "methods with levels"), ("de", "Verfahren mit Stufen")])
-def test_why_a_method_was_not_run_is_one_sentence(language, told) -> None:
+def test_why_a_method_was_not_run_is_one_sentence_without_places() -> None:
     plan = {"version": 1, "columns": PINNED, "privacy": [{"model": "k-anonymity", "k": 2}]}
     with pytest.raises(PlanError) as refused:
         read_plan(plan | {"method": {"name": "mondrian"}})
-    said = short_reason(words_in(language), str(refused.value))
-    assert told in said
-    assert "columns." not in said
-    assert said.count(".") == 1
+    said = short_reason(words_in(), str(refused.value))
+    assert said in str(refused.value)
+    assert ("columns." in said, said.count(".")) == (False, 1)
