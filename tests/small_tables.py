@@ -1,6 +1,5 @@
 """Small random tables with ladders, and their classes row by row: what tests by brute force go through."""
 
-from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -9,6 +8,7 @@ from hypothesis import strategies as st
 from sfumato.hierarchies.hierarchy import make_hierarchy
 from sfumato.microdata.counts.frequency_table import Coding, FrequencyTable
 from sfumato.microdata.models.equivalence_classes import histogram
+from sfumato.values import replace
 
 VALUES = ("1", "2", "3", "4", None)
 

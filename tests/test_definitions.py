@@ -4,7 +4,6 @@ import math
 import random
 import re
 from collections import Counter
-from dataclasses import replace
 from itertools import product
 from typing import Any
 
@@ -27,6 +26,7 @@ from sfumato.microdata.plan.methods import SUPPRESSING
 from sfumato.microdata.recoding.reference import holding_persons
 from sfumato.pipelines.release import anonymize
 from sfumato.schema.composite import read
+from sfumato.values import replace
 from sizes import size
 from small_tables import VALUES, classes_at, lattice, rows_of, tabulated
 

@@ -8,12 +8,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, ClassVar, Self
 
-from sfumato.dataclass import dataclass
 from sfumato.localization.messages import Message, words_in
+from sfumato.values import Value
 
 
-@dataclass(frozen=True, slots=True)
-class ResponseStatus:
+class ResponseStatus(Value):
     """The exit and HTTP status of one kind of error."""
 
     exit: int
@@ -141,8 +140,7 @@ class InternalError(SfumatoError):
         self.hint = self.hint or Message("error.internal.do")
 
 
-@dataclass(frozen=True, slots=True)
-class PlanIssue:
+class PlanIssue(Value):
     """One issue of a plan: its path, the problem, and a hint."""
 
     path: str

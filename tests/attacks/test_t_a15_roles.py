@@ -2,7 +2,6 @@
 
 import os
 import stat
-from dataclasses import replace
 
 import pytest
 from starlette.requests import HTTPConnection, Request
@@ -12,6 +11,7 @@ from sfumato.service.access.authentication import make_door
 from sfumato.service.access.keys import add_key, make_key
 from sfumato.service.access.sessions import COOKIE, SECRET, User
 from sfumato.service.settings import Settings
+from sfumato.values import replace
 
 OPENID = Settings(openid="https://one.example", openid_client="sfumato", admins=frozenset({"7"}))
 

@@ -1,7 +1,6 @@
 """Text files whose rows are kept as codes: counted and published as if every statement read them anew."""
 
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,6 +9,7 @@ from sfumato.engines.duckdb import in_memory as in_memory_csv
 from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.engines.engine import MissingRules
 from sfumato.pipelines.release import anonymize
+from sfumato.values import replace
 
 COLUMNS = ("zip", "sex", "note")
 LINES = [f'{row % 7 or ""},{"mf"[row % 2]},"a, ""{row % 3}"""' for row in range(60)]

@@ -4,7 +4,6 @@ import csv
 import json
 import re
 import sys
-from dataclasses import replace
 
 import polars as pl
 import pytest
@@ -15,6 +14,7 @@ from sfumato.pipelines import compare as module
 from sfumato.pipelines.compare import compare
 from sfumato.pipelines.release import anonymize
 from sfumato.report.compare import html, text, unbeaten, verdict
+from sfumato.values import replace
 
 METHODS = ("samarati", "optimal", "local", "mondrian", "mondrian-relaxed", "mondrian-loss")
 ROWS = 600

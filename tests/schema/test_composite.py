@@ -1,7 +1,5 @@
 """Shapes and plan files: all faults at once with their places, and a schema that says the same as the reader."""
 
-from dataclasses import dataclass
-
 import jsonschema
 import pytest
 
@@ -23,10 +21,10 @@ from sfumato.schema.composite import (
     read,
 )
 from sfumato.schema.files import load
+from sfumato.values import Value
 
 
-@dataclass(frozen=True)
-class Box:
+class Box(Value):
     width: int
     max_height: float = 1.0
     label: str = ""

@@ -1,6 +1,5 @@
-"""Records derived from dataclasses: choices, bounds, lists, names and what must be there."""
+"""Records derived from Values: choices, bounds, lists, names and what must be there."""
 
-from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
 import pytest
@@ -8,16 +7,15 @@ import pytest
 from sfumato.errors import PlanError
 from sfumato.schema.composite import read
 from sfumato.schema.dataclass_schema import KeyInfo, TextOrNumber, record_of
+from sfumato.values import Value, field
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(Value):
     name: str
     mode: Literal["strict", "relaxed"] = "strict"
 
 
-@dataclass(frozen=True, slots=True)
-class Whole:
+class Whole(Value):
     k: Annotated[int, KeyInfo("rows", minimum=2)]
     class_column: Annotated[str | None, KeyInfo(key="class")] = None
     codes: Annotated[tuple[TextOrNumber, ...], KeyInfo(at_least=1)] = ()

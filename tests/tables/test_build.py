@@ -1,7 +1,5 @@
 """From columns to tables: hierarchies, relations, bad input, groups, tables given by cells and relations."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -13,6 +11,7 @@ from sfumato.tables.cells.dimensions import file_tree
 from sfumato.tables.cells.system import CellStatus
 from sfumato.tables.plan.sections import AttackerModel
 from sfumato.tables.plan.table_plan import read_table_plan
+from sfumato.values import replace
 
 
 def changed(columns, row, **texts):

@@ -1,7 +1,5 @@
 """Linear programs: answered by interior points where the simplex method leads nowhere, and not past their time."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -25,6 +23,7 @@ from sfumato.tables.suppression.cut_separation import Separation
 from sfumato.tables.suppression.master_problem import Master, relation_cuts
 from sfumato.tables.suppression.patterns import PatternSearch
 from sfumato.tables.suppression.problem import make_problem
+from sfumato.values import replace
 
 
 def cube(size=6):

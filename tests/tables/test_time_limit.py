@@ -2,7 +2,6 @@
 
 import itertools
 import time
-from dataclasses import replace
 
 import numpy as np
 import pandas
@@ -18,6 +17,7 @@ from sfumato.tables.plan.table_plan import read_table_plan
 from sfumato.tables.suppress_table import _broken, _ranged, _suppressed
 from sfumato.tables.suppression.optimal import optimal
 from sfumato.tables.suppression.problem import make_problem
+from sfumato.values import replace
 from sizes import size
 
 

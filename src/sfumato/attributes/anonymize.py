@@ -24,8 +24,8 @@ from sfumato.attributes.operations.operation import (
     normalize,
 )
 from sfumato.attributes.operations.scales import number_of_buckets
-from sfumato.dataclass import dataclass
 from sfumato.errors import DataError, InternalError, PlanError
+from sfumato.values import Value
 
 Columns = Mapping[str, Sequence[Any]]
 COUNTED = ("generalization", "randomization")
@@ -43,8 +43,7 @@ class _Absent:
 ABSENT = _Absent()
 
 
-@dataclass(frozen=True, slots=True)
-class AttributeColumn:
+class AttributeColumn(Value):
     """One column of the result: the name under which it is published, and its values in the given order.
 
     Attributes:
@@ -60,8 +59,7 @@ class AttributeColumn:
     entries: Sequence[Any] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Anonymized:
+class Anonymized(Value):
     """Anonymized data with metrics of anonymity.
 
     Attributes:
@@ -76,8 +74,7 @@ class Anonymized:
     warnings: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Run:
+class _Run(Value):
     """What all columns of one run share; `counted` is the number of generalized and randomized attributes."""
 
     configuration: Configuration

@@ -1,16 +1,15 @@
 """Configurations: which operation is applied to each attribute, and the form of the answer."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Annotated, Any, Literal
 
 from sfumato.attributes.operations.operation import DataType, known_operations, normalize, type_named
 from sfumato.attributes.operations.scales import BucketRule
-from sfumato.dataclass import dataclass
 from sfumato.errors import PlanError, PlanIssue, did_you_mean, issue
 from sfumato.localization.messages import Message
 from sfumato.schema.composite import MapSchema, read
 from sfumato.schema.dataclass_schema import KeyInfo, record_of
+from sfumato.values import Value, replace
 
 # range: bounds under a new name; label: a text under the attribute's own name; graph: names with the operation.
 Form = Literal["range", "label", "graph"]
@@ -18,8 +17,7 @@ RULES: tuple[str, ...] = ("unique99", "sqrt")
 MOST_BUCKETS = 1_000_000
 
 
-@dataclass(frozen=True, slots=True)
-class AttributeRule:
+class AttributeRule(Value):
     """The operation for one attribute."""
 
     attribute: str
@@ -27,8 +25,7 @@ class AttributeRule:
     data_type: DataType
 
 
-@dataclass(frozen=True, slots=True)
-class Configuration:
+class Configuration(Value):
     """The operation for each attribute, and the form of the response.
 
     Attributes:
@@ -65,8 +62,7 @@ class Configuration:
 _TYPES = "Numeric, Integer, Double, Date, DateTime, String, Boolean, Address."
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Entry:
+class _Entry(Value, kw_only=True):
     anonymisationType: Annotated[str, KeyInfo("Masking, Generalization or Randomization, in any case.")] = ""  # noqa: N815
     anonymizationType: Annotated[str, KeyInfo("The same in American spelling.")] = ""  # noqa: N815
     dataType: Annotated[str, KeyInfo(_TYPES)]  # noqa: N815

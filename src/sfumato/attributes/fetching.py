@@ -16,11 +16,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures import TimeoutError as FutureTimeout
 from contextlib import contextmanager, suppress
-from dataclasses import field
 from urllib.parse import SplitResult, urljoin, urlsplit
 
-from sfumato.dataclass import dataclass
 from sfumato.errors import PlanError
+from sfumato.values import State, Value, field
 
 NAME = re.compile(r"[a-z0-9_](?:[a-z0-9_-]{0,62})(?:\.[a-z0-9_][a-z0-9_-]{0,62})*")
 NUMBER = re.compile(r"(?:0x[0-9a-f]*|[0-9]+)")
@@ -35,8 +34,7 @@ REDIRECTS = frozenset({301, 302, 303, 307, 308})
 ACCEPT = "application/ld+json, text/turtle;q=0.9, application/json;q=0.8"
 
 
-@dataclass(frozen=True, slots=True)
-class Document:
+class Document(Value):
     """The document at an address."""
 
     address: str
@@ -44,8 +42,7 @@ class Document:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class FetchLimits:
+class FetchLimits(Value):
     """Limits for fetching."""
 
     seconds: float = 5.0
@@ -65,8 +62,7 @@ def resolve(host: str, port: int) -> Sequence[str]:
 _RESOLVING = ThreadPoolExecutor(max_workers=8, thread_name_prefix="resolve")
 
 
-@dataclass(slots=True)
-class Fetcher:
+class Fetcher(State):
     """Fetches documents and caches them.
 
     Attributes:
@@ -78,8 +74,8 @@ class Fetcher:
     allowed_hosts: frozenset[str] = frozenset()
     limits: FetchLimits = field(default_factory=FetchLimits)
     resolver: Resolver = resolve
-    _kept: OrderedDict[str, tuple[float, Document]] = field(default_factory=OrderedDict, init=False)
-    _lock: threading.Lock = field(default_factory=threading.Lock, init=False)
+    _kept: OrderedDict[str, tuple[float, Document]] = field(default_factory=OrderedDict)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def fetch(self, address: str) -> Document:
         """Return the document at an address.

@@ -3,7 +3,6 @@
 import json
 from collections import OrderedDict
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import lru_cache
 from importlib.resources import as_file, files
 from pathlib import Path
@@ -15,8 +14,8 @@ from sfumato.attributes.fetching import Document, Fetcher
 from sfumato.attributes.knowledge_graph import configurations, parsing
 from sfumato.attributes.knowledge_graph.parsing import refuse
 from sfumato.attributes.operations.operation import DataType
-from sfumato.dataclass import dataclass
 from sfumato.errors import PlanError
+from sfumato.values import Value, replace
 
 if TYPE_CHECKING:
     from rdflib import Graph
@@ -27,8 +26,7 @@ MOST_STATEMENTS = 8_000
 TURTLE_SUFFIXES = frozenset({".ttl", ".turtle"})
 
 
-@dataclass(frozen=True, slots=True)
-class Ontology:
+class Ontology(Value):
     """The content of an ontology: the allowed operations of each attribute, and its object types."""
 
     allowed: Mapping[str, frozenset[str]]

@@ -8,15 +8,14 @@ import sys
 import tempfile
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import asdict
 from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal
 
 from sfumato.cli.options import AsJson, Quiet, progress_shown, show
-from sfumato.dataclass import dataclass
 from sfumato.errors import STATUS
+from sfumato.values import Value, asdict
 from sfumato.version import __version__
 
 # Minimum memory for releases of ordinary files in memory.
@@ -27,8 +26,7 @@ State = Literal["fine", "absent", "fault"]
 MARKS: dict[State, str] = {"fine": "ok  ", "absent": "-   ", "fault": "FAIL"}
 
 
-@dataclass(frozen=True, slots=True)
-class Check:
+class Check(Value):
     """One check; a missing optional part is not an error."""
 
     name: str

@@ -2,7 +2,6 @@
 
 import json
 import sys
-from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,6 +9,7 @@ import typer
 
 from sfumato.atomic_folders import check_free
 from sfumato.cli.options import AsJson, Decimal, Header, Quiet, Separator, show
+from sfumato.values import asdict
 
 
 def attributes_command(

@@ -141,9 +141,8 @@ def _limited(
     path: Path, memory_limit: str | None, temp_folder: Path | None, header: bool | None, decimal: str | None
 ) -> "RequestedPlan":
     """Return the plan of a file, with limits and reading settings of the command line instead of its own."""
-    from dataclasses import replace
-
     from sfumato.microdata.plan.read import read_plan
+    from sfumato.values import replace
 
     plan = read_plan(path)
     limits: dict[str, Any] = {} if header is None else {"header": header}

@@ -14,7 +14,6 @@ import tomllib
 import webbrowser
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import MISSING, fields
 from pathlib import Path
 from typing import Annotated, Any, NoReturn, get_type_hints
 from urllib.parse import urlsplit
@@ -32,6 +31,7 @@ from sfumato.service.settings import (
     temporary_folder,
     to_environment,
 )
+from sfumato.values import defaults
 
 # Options for a single call, which are not configuration.
 NOT_CONFIGURED = frozenset({"config", "new_api_key", "open_browser", "help"})
@@ -127,9 +127,9 @@ def _parameter(option: Option) -> str:
 def _parameters(kind: type[Any]) -> Iterator[inspect.Parameter]:
     """Yield the parameters for the fields of settings that an operator may set."""
     hints = get_type_hints(kind)
-    defaults = {part.name: part.default for part in fields(kind)}
+    usual = defaults(kind)
     for name, option in options(kind).items():
-        default: Any = None if defaults[name] is MISSING else defaults[name]
+        default: Any = usual.get(name)
         hint: Any = {Path: Path | None, frozenset[str]: list[str]}.get(hints[name], hints[name])
         shown = typer.Option(
             option.flag,

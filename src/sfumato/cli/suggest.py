@@ -2,7 +2,6 @@
 
 import sys
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -25,6 +24,7 @@ from sfumato.cli.options import (
     write_text,
 )
 from sfumato.errors import PlanError, did_you_mean
+from sfumato.values import replace
 
 if TYPE_CHECKING:
     from sfumato.datasets.generated import Dataset

@@ -8,9 +8,9 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.dataclass import dataclass
 from sfumato.engines.duckdb.writing import Cell, Chunk, write_coded
 from sfumato.errors import PlanError, did_you_mean, missing_extra
+from sfumato.values import Value
 
 Format = Literal["csv", "parquet"]
 # Number of rows shown in a notebook.
@@ -18,8 +18,7 @@ FIRST_ROWS = 5
 DEFAULT_METHOD = {"name": "optimal", "loss": "loss-metric", "suppression": 0.02}
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class Dataset:
+class Dataset(Value):
     """Rows about persons, with a plan for them.
 
     Attributes:

@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from sfumato.dataclass import dataclass
 from sfumato.datasets.generated import Dataset, coded_dataset, quasi_identifier
 from sfumato.delimited.dialect import Dialect
 from sfumato.delimited.records import read_lines
 from sfumato.engines.duckdb.writing import Cell
 from sfumato.errors import DataError, PlanError, did_you_mean
+from sfumato.values import Value
 
 Plan = Mapping[str, Any]
 MISSING = frozenset({"", "?", "NA"})
@@ -24,8 +24,7 @@ WITHHELD: Plan = {"role": "identifier"}
 PUBLIC: Plan = {"role": "insensitive"}
 
 
-@dataclass(frozen=True, slots=True)
-class KnownFile:
+class KnownFile(Value):
     """A file that is widely available.
 
     Attributes:

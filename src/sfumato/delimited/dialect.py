@@ -6,10 +6,10 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Literal
 
-from sfumato.dataclass import dataclass
 from sfumato.errors import DataError, PlanError
 from sfumato.localization.messages import Message
 from sfumato.patterns import regex
+from sfumato.values import Value
 
 # Blanks, and other separators of thousands except points and commas; they are never decimal marks.
 _BLANKS = " \u00a0\u202f"
@@ -90,8 +90,7 @@ SEPARATORS = ",;\t|"
 DecimalMark = Literal[".", ","]
 
 
-@dataclass(frozen=True, slots=True)
-class Dialect:
+class Dialect(Value):
     """The format of a delimited file.
 
     Attributes:

@@ -4,12 +4,12 @@ import csv
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from sfumato.dataclass import dataclass
 from sfumato.delimited.dialect import SEPARATORS, Dialect, empty, open_quote, separator_of, title_line
 from sfumato.delimited.opening import first_record, next_lines, open_text
 from sfumato.errors import DataError, PlanError
 from sfumato.localization.messages import Message
 from sfumato.patterns import regex
+from sfumato.values import Value
 
 # Texts that are often values but no column names: numbers, dates and times, e-mail addresses.
 _VALUE = regex(r"[-+]?\d[\d.,:/ T+Z-]*|[^@\s]+@[^@\s]+\.\w+")
@@ -17,8 +17,7 @@ _VALUE = regex(r"[-+]?\d[\d.,:/ T+Z-]*|[^@\s]+@[^@\s]+\.\w+")
 _MOST_TITLES, _LEAST_WIDTH = 10, 3
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
+class Record(Value):
     """The fields of a record, and the line in which it begins."""
 
     line: int
@@ -106,8 +105,7 @@ SAMPLED_RECORDS = 200
 LINE_BREAK = regex(r"\r\n|\r|\n")
 
 
-@dataclass(frozen=True, slots=True)
-class Head:
+class Head(Value):
     """The head of a file: the column names, the separator, and notes for data users."""
 
     columns: tuple[str, ...]

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO, Literal
 
-from sfumato.dataclass import dataclass
 from sfumato.delimited.dialect import Dialect, open_quote, ragged, separator_of, with_points
 from sfumato.delimited.opening import first_record, open_text
+from sfumato.values import Value
 
 # White space is included, because spreadsheets ignore some of it. Fullwidth forms of the signs are formulas in some
 # languages.
@@ -41,8 +41,7 @@ def plain_cell(text: str) -> str:
     return text[1:] if text[:1] == "'" and re.match(QUOTED, text) else text
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(Value):
     """A record, and the number of the line at which it ends."""
 
     number: int

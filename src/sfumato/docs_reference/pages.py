@@ -8,11 +8,11 @@ from types import ModuleType
 from typing import Any
 
 from sfumato.bundled_docs import pages, title, title_of
-from sfumato.dataclass import dataclass
 from sfumato.docs_reference import plan_keys
 from sfumato.docs_reference.plan_keys import in_words, table_cell
 from sfumato.localization.messages import words_in
 from sfumato.report.html_page import all_entries
+from sfumato.values import Value
 
 # Public names by their folder or module; the first match applies.
 GROUPS = {
@@ -44,8 +44,7 @@ MADE = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Sources:
+class Sources(Value):
     """The sources of generated pages, each loaded when its page is requested.
 
     Attributes:

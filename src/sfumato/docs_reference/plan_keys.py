@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import MISSING, fields, is_dataclass
 from inspect import cleandoc
 from typing import Any
 
@@ -21,6 +20,7 @@ from sfumato.schema.composite import (
 )
 from sfumato.tables.plan.table_plan import PLAN as TABLE_PLAN
 from sfumato.tables.plan.table_plan import RULES
+from sfumato.values import Value, defaults
 
 HEAD = "| key | may be | unless given | what it is |\n|---|---|---|---|"
 # A marker in a written page that is replaced by its table: <!-- keys: method mondrian -->
@@ -48,10 +48,10 @@ def keys_table(record: RecordSchema[Any]) -> str:
 
 def _lines(record: RecordSchema[Any]) -> Iterator[str]:
     kind = getattr(record.make, "func", record.make)  # a class, or one with some of its fields given
-    defaults, notes = _defaults(kind), _notes(kind)
+    usual, notes = _defaults(kind), _notes(kind)
     for key, spec in record.keys.items():
         attribute, schema = record.attribute(key), spec.shape.schema()
-        default = "**needed**" if spec.required else _shown(defaults.get(attribute))
+        default = "**needed**" if spec.required else _shown(usual.get(attribute))
         about = schema.get("description") or notes.get(attribute, "")
         yield f"| `{key}` | {table_cell(in_words(schema))} | {table_cell(default)} | {table_cell(about)} |"
 
@@ -62,8 +62,7 @@ def table_cell(text: str) -> str:
 
 
 def _defaults(kind: Any) -> dict[str, Any]:
-    parts = fields(kind) if isinstance(kind, type) and is_dataclass(kind) else ()
-    return {part.name: part.default for part in parts if part.default is not MISSING}
+    return defaults(kind) if isinstance(kind, type) and issubclass(kind, Value) else {}
 
 
 def _shown(default: object) -> str:

@@ -3,11 +3,9 @@
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import field
 from pathlib import Path
 from typing import Any, Protocol
 
-from sfumato.dataclass import dataclass
 from sfumato.engines import sql
 from sfumato.engines.canonical_text import WHITE_SPACE, arrow, no_text, text_counts
 from sfumato.engines.duckdb.engine import DuckDBEngine
@@ -17,6 +15,7 @@ from sfumato.errors import DataError, EngineError, InternalError, PlanError, Sfu
 from sfumato.microdata.counts.frequency_table import ValueCounts
 from sfumato.microdata.data_plan import DataPlan, code_texts
 from sfumato.microdata.recoding.mapping import ClassRecoding, Recoding, SuppressionHandling
+from sfumato.values import Value, field
 
 FLOATS = ("real", "double precision")
 # Types without a text that is the same on every engine, in addition to lists.
@@ -25,8 +24,7 @@ TEXTLESS = ("bytea", "interval", "time with time zone", "bit", "bit varying")
 PLAIN = ("smallint", "integer", "bigint", "boolean", "date", "text")
 
 
-@dataclass(frozen=True, slots=True)
-class Table:
+class Table(Value):
     """A table.
 
     Attributes:

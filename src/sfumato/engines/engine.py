@@ -7,14 +7,13 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.dataclass import dataclass
 from sfumato.microdata.counts.frequency_table import ValueCounts
 from sfumato.microdata.counts.persons import PersonCount, all_persons
 from sfumato.microdata.recoding.mapping import Recoding, SuppressionHandling
+from sfumato.values import Value
 
 
-@dataclass(frozen=True, slots=True)
-class MissingRules:
+class MissingRules(Value):
     """How missing values are read.
 
     Attributes:

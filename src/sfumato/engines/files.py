@@ -3,14 +3,12 @@
 import gzip
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
 
 from sfumato.confinement import check_open
-from sfumato.dataclass import dataclass
 from sfumato.delimited.dialect import damaged, encoding_of, mixed_line_ends, open_quote
 from sfumato.delimited.header import Head, read_head
 from sfumato.delimited.opening import DAMAGED, open_text
@@ -33,6 +31,7 @@ from sfumato.engines.line_kernels import (
 from sfumato.engines.sql import check_names
 from sfumato.errors import DataError, PlanError
 from sfumato.microdata.data_plan import DataPlan
+from sfumato.values import Value, replace
 
 FORMATS = {
     "csv": (".csv", ".tsv", ".txt", ".data", ".gz"),
@@ -143,8 +142,7 @@ _PIECE = 1 << 16
 _ENDS = {LF: "LF", CR: "CR", CRLF: "CR LF"}
 
 
-@dataclass(frozen=True, slots=True)
-class Records:
+class Records(Value):
     """The records of some files.
 
     Attributes:

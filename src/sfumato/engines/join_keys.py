@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.dataclass import dataclass
 from sfumato.errors import DataError
 from sfumato.hierarchies.spellings import plain_key
 from sfumato.microdata.counts.combinations import Packing, packing_of
@@ -22,6 +21,7 @@ from sfumato.microdata.recoding.mapping import (
     SuppressionHandling,
     numbered,
 )
+from sfumato.values import Value
 
 # The column of person keys in addition to those of the data, and the file with these for the published rows, in order.
 PERSON = "sfumato_person"
@@ -100,8 +100,7 @@ def shared_out(
     return classes
 
 
-@dataclass(frozen=True, slots=True)
-class JoinTables:
+class JoinTables(Value):
     """The join tables of a recoding."""
 
     recoding: Recoding

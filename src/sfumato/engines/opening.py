@@ -2,7 +2,6 @@
 
 from collections.abc import Container, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -13,6 +12,7 @@ from sfumato.errors import EngineError, PlanError, did_you_mean, extra_part
 from sfumato.localization.messages import Message
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.microdata.plan.model import RequestedPlan
+from sfumato.values import replace
 
 EngineName = Literal["duckdb", "frames", "spark"]
 # Methods of datasets, lazy frames and query results that return rows as a frame.

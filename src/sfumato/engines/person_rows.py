@@ -60,7 +60,7 @@ def _array(texts: list[str]) -> Any:
 
 
 def _like(source: Any, first: Any) -> Any:
-    from dataclasses import replace
+    from sfumato.values import replace
 
     return replace(source, separator=first.separator, columns=first.columns, textless=first.textless)
 

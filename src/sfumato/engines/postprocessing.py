@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 
 from sfumato.delimited.records import FORMULA, NUMBER, QUOTED, plain_cell, quoted_cell
@@ -15,6 +14,7 @@ from sfumato.errors import InternalError, PlanError
 from sfumato.hierarchies.label_bounds import Bounds, bounds_of, is_whole
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.microdata.plan.model import Plan
+from sfumato.values import replace
 
 
 def quote_formulas(path: Path, columns: Sequence[str], separator: str) -> bool:

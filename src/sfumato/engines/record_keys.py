@@ -11,12 +11,12 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from sfumato.dataclass import dataclass
 from sfumato.engines import sql
 from sfumato.errors import DataError
 from sfumato.localization.messages import Message
 from sfumato.tables.noise.cell_key import BINS, FEW, KeySpread, check_spread, distribution_of
 from sfumato.tables.tabulate import WORD
+from sfumato.values import Value
 
 UNSPREAD = "Give a secret where the column names records; else draw keys at random."
 # An integer with zero decimals, in a pattern for every engine; its first group is the name.
@@ -46,8 +46,7 @@ def name_of(text: str) -> str:
     return text
 
 
-@dataclass(frozen=True, slots=True)
-class RecordKeys:
+class RecordKeys(Value):
     """The source of record keys.
 
     Attributes:

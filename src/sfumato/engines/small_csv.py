@@ -10,7 +10,6 @@ from pathlib import Path
 
 import numpy as np
 
-from sfumato.dataclass import dataclass
 from sfumato.delimited.dialect import encoding_of
 from sfumato.delimited.header import Head
 from sfumato.engines.canonical_text import numbered
@@ -18,6 +17,7 @@ from sfumato.engines.engine import MissingRules
 from sfumato.engines.files import format_of, head_of
 from sfumato.microdata.counts.frequency_table import ValueCounts
 from sfumato.microdata.data_plan import DataPlan
+from sfumato.values import Value
 
 # Above this size, a database counts faster.
 _MOST_BYTES = 1 << 20
@@ -25,8 +25,7 @@ _MOST_BYTES = 1 << 20
 _STRANGE = ("\ufeff", "\0")
 
 
-@dataclass(frozen=True, slots=True)
-class PlainFile:
+class PlainFile(Value):
     """The rows of a small file, as lines."""
 
     head: Head

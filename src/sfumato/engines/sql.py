@@ -4,9 +4,9 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
-from sfumato.dataclass import dataclass
 from sfumato.errors import DataError, PlanError, PlanIssue, did_you_mean, issue, nearest
 from sfumato.localization.messages import Message
+from sfumato.values import Value
 
 
 def name(text: str) -> str:
@@ -106,8 +106,7 @@ def table_named(wanted: str | None, tables: Sequence[str]) -> str:
 SCHEMES = {"postgresql": "postgresql", "postgres": "postgresql", "sqlite": "sqlite"}
 
 
-@dataclass(frozen=True, slots=True)
-class Address:
+class Address(Value):
     """The address of a table.
 
     Attributes:

@@ -7,11 +7,9 @@ of columns and values are stored separately, so that they can be written back.
 import json
 import struct
 from collections.abc import Mapping, Sequence
-from dataclasses import field
 from pathlib import Path
 from typing import IO, Any
 
-from sfumato.dataclass import dataclass
 from sfumato.delimited.dialect import damaged
 from sfumato.engines.canonical_text import as_text, no_text
 from sfumato.engines.sql import check_names
@@ -19,6 +17,7 @@ from sfumato.errors import DataError, PlanError, extra_part
 from sfumato.hierarchies.role_detection.survey_codes import CodeBook
 from sfumato.localization.messages import Message
 from sfumato.microdata.recoding.mapping import STAR
+from sfumato.values import Value, field
 
 # The position and values of the byte order mark in the header, and the length of the header.
 LAYOUT, LAYOUTS, HEADER = 64, (2, 3), 176
@@ -53,8 +52,7 @@ Texts = list[str | None]
 ENDING = ".labels.json"
 
 
-@dataclass(frozen=True, slots=True)
-class SurveyLabels:
+class SurveyLabels(Value):
     """The labels of columns and values from a statistical package.
 
     Attributes:
@@ -69,8 +67,7 @@ class SurveyLabels:
         return {"columns": dict(self.columns), "values": {name: dict(labels) for name, labels in self.values.items()}}
 
 
-@dataclass(frozen=True, slots=True)
-class Survey:
+class Survey(Value):
     """The rows of a survey file as texts, by column, and their labels."""
 
     columns: Mapping[str, Texts]

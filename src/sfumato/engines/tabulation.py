@@ -3,7 +3,6 @@
 import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +19,7 @@ from sfumato.microdata.data_plan import DataPlan
 from sfumato.tables.cells.system import Numbers
 from sfumato.tables.crosstabs.crosstabs import Crosstab
 from sfumato.tables.tabulate import WORD, Base, by_weight
+from sfumato.values import replace
 
 # Characters removed at both ends of a code, for frames and files alike.
 BLANKS = " \t\r\n"

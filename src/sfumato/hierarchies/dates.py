@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import fields
 from datetime import UTC, datetime
 from itertools import pairwise
 from typing import Annotated
@@ -10,12 +9,12 @@ from typing import Annotated
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.dataclass import dataclass
 from sfumato.hierarchies.hierarchy import BoundHierarchy, Level, assemble, level_of_keys, root_level
 from sfumato.hierarchies.lists import PathFree
 from sfumato.localization.messages import Message
 from sfumato.schema.composite import Choice
 from sfumato.schema.dataclass_schema import KeyInfo
+from sfumato.values import Value, fields
 
 Integers = npt.NDArray[np.int64]
 
@@ -30,8 +29,7 @@ _DAY_SECONDS = 86400
 _PIVOT = 69
 
 
-@dataclass(frozen=True, slots=True)
-class Datetimes:
+class Datetimes(Value):
     """The dates and times of texts, and which texts are none.
 
     Attributes:
@@ -50,7 +48,7 @@ class Datetimes:
 
     def or_else(self, others: "Datetimes") -> "Datetimes":
         """Return these dates, replaced by those of another format where invalid."""
-        parts = ((getattr(self, field.name), getattr(others, field.name)) for field in fields(self))
+        parts = ((getattr(self, name), getattr(others, name)) for name in fields(self))
         return Datetimes(*(np.where(self.valid, mine, theirs) for mine, theirs in parts))
 
 
@@ -191,8 +189,7 @@ Rung = Annotated[str, Choice(LEVELS)]
 _NOTHING = "****"
 
 
-@dataclass(frozen=True, slots=True)
-class _Step:
+class _Step(Value):
     """How a level groups dates, and how it names groups; labels do not depend on the input's format."""
 
     key: Callable[[Integers, Integers, Integers], Integers]
@@ -221,7 +218,6 @@ _STEPS: dict[str, _Step] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
 class Dates(PathFree):
     """The levels of a date, from fine to coarse; level 0 is the original text, the last one is `****`.
 

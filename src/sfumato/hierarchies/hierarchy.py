@@ -8,10 +8,10 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.dataclass import dataclass
 from sfumato.errors import PlanError
 from sfumato.hierarchies.types import NUMBER_TYPES, ColumnType, numbers_of
 from sfumato.localization.messages import Message
+from sfumato.values import Value
 
 Codes = npt.NDArray[np.int32]
 Level = tuple[tuple[str, ...], Codes]
@@ -80,8 +80,7 @@ Numbers = npt.NDArray[np.float64]
 __all__ = ["ROOT", "BoundHierarchy", "Codes", "Hierarchy", "HierarchyBuilder", "Numbers", "assemble", "make_hierarchy"]
 
 
-@dataclass(frozen=True)
-class Hierarchy:
+class Hierarchy(Value, dict=True):
     """The levels of one column, from the original values (level 0) to one root.
 
     Values are in the column's natural order (numbers and dates ascending, files and trees as listed); a value's index
@@ -201,8 +200,7 @@ class Hierarchy:
         ]
 
 
-@dataclass(frozen=True, slots=True)
-class BoundHierarchy:
+class BoundHierarchy(Value):
     """A hierarchy for the values of a column, and the values that the builder does not accept."""
 
     hierarchy: Hierarchy

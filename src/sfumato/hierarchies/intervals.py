@@ -2,7 +2,6 @@
 
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from decimal import Decimal, InvalidOperation
 from itertools import pairwise
 from typing import Annotated, Literal
@@ -10,13 +9,13 @@ from typing import Annotated, Literal
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.dataclass import dataclass
 from sfumato.errors import PlanError
 from sfumato.hierarchies.hierarchy import BoundHierarchy, Level, Numbers, assemble, level_of_keys
 from sfumato.hierarchies.lists import PathFree
 from sfumato.hierarchies.types import exact, inexact, numerals, plain, ranks_of
 from sfumato.localization.messages import Message
 from sfumato.schema.dataclass_schema import KeyInfo
+from sfumato.values import Value, replace
 
 MOST_CUTS = 1_000_000
 # Up to this size, every integer of the range is in the domain; beyond it, only those of the data.
@@ -27,8 +26,7 @@ NumberKind = Literal["whole", "decimal"]
 Cuts = Annotated[tuple[float, ...], KeyInfo(at_least=1)]
 
 
-@dataclass(frozen=True, slots=True)
-class IntervalGrid:
+class IntervalGrid(Value):
     """Intervals between cuts; the first begins at the range's start, the last ends with the range's end.
 
     Attributes:
@@ -108,7 +106,6 @@ def _whole_label(low: Decimal, high: Decimal) -> str:
     return f"{plain(low)}-{plain(high)}" if low >= 0 else f"[{plain(low)}, {plain(high)}]"
 
 
-@dataclass(frozen=True, slots=True)
 class Intervals(PathFree):
     """Numbers from start to end (both included) in intervals, one width per level, then `*`.
 

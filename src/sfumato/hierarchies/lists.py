@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Container, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from itertools import filterfalse, pairwise
 from pathlib import Path
@@ -10,7 +9,6 @@ from typing import Annotated, Literal, Self
 
 import numpy as np
 
-from sfumato.dataclass import dataclass
 from sfumato.delimited.dialect import DecimalMark, Dialect
 from sfumato.delimited.records import read_lines
 from sfumato.errors import DataError, EngineError, PlanError
@@ -32,12 +30,11 @@ from sfumato.localization.messages import Message
 from sfumato.schema.composite import MapSchema, Scalar
 from sfumato.schema.dataclass_schema import KeyInfo, TextOrNumber
 from sfumato.schema.paths import PlanPath
+from sfumato.values import Value, replace
 
 
-class PathFree:
+class PathFree(Value):
     """Base class of hierarchies that read no file."""
-
-    __slots__ = ()
 
     @property
     def is_rule_based(self) -> bool:
@@ -76,7 +73,6 @@ def check_nesting(sizes: Sequence[int]) -> None:
             raise ValueError(Message("error.value.no_nesting", large=large, small=small))
 
 
-@dataclass(frozen=True, slots=True)
 class Tree(PathFree):
     """A map from child to parent, of any depth; a node without a parent is below `*`.
 
@@ -132,7 +128,6 @@ _SIZE = "Instead of groups: neighbors per group at the first level, then its pow
 Neighbors = Annotated[int, KeyInfo(minimum=2)]
 
 
-@dataclass(frozen=True, slots=True)
 class Order(PathFree):
     """Groups of neighbors, published as `first..last`.
 
@@ -206,7 +201,6 @@ def _ascending(values: Sequence[str]) -> Numbers | None:
     return numbers if bool((np.diff(ranks_of(values, numbers)) > 0).all()) and not np.isnan(numbers).any() else None
 
 
-@dataclass(frozen=True, slots=True)
 class SuppressAll(PathFree):
     """Two levels: the value itself, and `*`.
 
@@ -233,8 +227,7 @@ class SuppressAll(PathFree):
 _Row = tuple[int, list[str]]
 
 
-@dataclass(frozen=True, slots=True)
-class HierarchyFile:
+class HierarchyFile(Value):
     """A hierarchy read from a file: values in the order of the file; `*` is added as a last level if missing.
 
     The file has no header, is UTF-8, and may quote with `"`. Values of the data that it lacks are rejected.
@@ -318,7 +311,6 @@ Side = Literal["right", "left"]
 Shown = Annotated[int, KeyInfo(minimum=1, maximum=MAX_LENGTH)]
 
 
-@dataclass(frozen=True, slots=True)
 class CharacterMasking(PathFree):
     """One character is masked per level, until `*****` is left.
 

@@ -1,12 +1,12 @@
 """Registry of the hierarchy builders that a plan can name by `type`, and their description in one line."""
 
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 from sfumato.hierarchies.hierarchy import HierarchyBuilder
 from sfumato.schema.composite import TaggedUnionSchema
 from sfumato.schema.dataclass_schema import records_by_name
+from sfumato.values import defaults, fields
 
 _PERIODS = "Half months, months, quarters, half years, years, decades, centuries, millennia."
 TYPES = records_by_name(
@@ -41,11 +41,11 @@ def hierarchy_words(hierarchy: HierarchyBuilder | None) -> str:
     """
     if hierarchy is None:
         return ""
-    name = type_name(hierarchy)
+    name, usual = type_name(hierarchy), defaults(hierarchy)
     parts = [
-        f"{part.name} {_words(part.name, value)}"
-        for part in fields(hierarchy)  # type: ignore[arg-type]
-        if (value := getattr(hierarchy, part.name)) != part.default and value not in (None, ())
+        f"{key} {_words(key, value)}"
+        for key in fields(hierarchy)
+        if (value := getattr(hierarchy, key)) != usual.get(key) and value not in (None, ())
     ]
     text = name + (": " + ", ".join(parts) if parts else "")
     return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"

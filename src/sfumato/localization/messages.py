@@ -7,7 +7,6 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
-from sfumato.dataclass import dataclass
 from sfumato.localization.number_format import amount, percent
 from sfumato.localization.plurals import CHOICE, Counting, PluralMessage
 from sfumato.patterns import regex
@@ -117,7 +116,6 @@ def read_message(stored: Any) -> Any:
     return Message(stored["code"], **{name: read_message(value) for name, value in stored["values"].items()})
 
 
-@dataclass(frozen=True, slots=True)
 class Messages(Mapping[str, str]):
     """The texts of one language by their keys.
 
@@ -125,8 +123,9 @@ class Messages(Mapping[str, str]):
     ('12,5 %', '1.234')
     """
 
-    language: str
-    texts: Mapping[str, str]
+    def __init__(self, language: str, texts: Mapping[str, str]) -> None:
+        self.language = language
+        self.texts = texts
 
     def __getitem__(self, key: str) -> str:
         return self.texts[key]

@@ -2,26 +2,23 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import field
 from typing import Annotated, Literal, Protocol
 
-from sfumato.dataclass import dataclass
 from sfumato.delimited.dialect import DecimalMark, Dialect
 from sfumato.localization.messages import Message
 from sfumato.patterns import regex
 from sfumato.schema.dataclass_schema import NO_KEY, KeyInfo, TextOrNumber, record_of
 from sfumato.schema.frozen_dict import FrozenDict
 from sfumato.schema.paths import PlanPath
-from sfumato.schema.typed_parts import plan_part
+from sfumato.schema.typed_parts import PlanPart
+from sfumato.values import field
 
 OnInvalid = Literal["error", "missing", "drop"]
 OnMissing = Literal["category", "any", "drop"]
 MEMORY = re.compile(r"(\d+(?:\.\d+)?) ?(MB|GB)")
 
 
-@plan_part
-@dataclass(frozen=True, slots=True)
-class DataPlan:
+class DataPlan(PlanPart):
     """Where the rows are and how they are read.
 
     Attributes:
@@ -65,7 +62,7 @@ class DataPlan:
     ] = None
     codes: Annotated[Mapping[str, tuple[str, ...]], NO_KEY] = field(default_factory=FrozenDict)
 
-    def __post_init__(self) -> None:
+    def check_part(self) -> None:
         if self.memory_limit is not None and not self.memory_bytes:
             raise ValueError(Message("error.value.the_memory_limit_must"))
         if self.separator is not None and len(self.separator) != 1:

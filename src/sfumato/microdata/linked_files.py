@@ -6,7 +6,6 @@ one column at a time, the one that loses least.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import cached_property
 from itertools import product
 from math import prod
@@ -15,19 +14,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.dataclass import dataclass
 from sfumato.errors import UnattainableError
 from sfumato.hierarchies.hierarchy import Hierarchy
 from sfumato.microdata.methods.search_result import Deadline
 from sfumato.microdata.models.equivalence_classes import BoolArray, Counts, EquivalenceClasses, Histogram, histogram
 from sfumato.microdata.models.model import PrivacyModel
+from sfumato.values import Value, replace
 
 Codes = npt.NDArray[np.int32]
 Level = tuple[str, str]
 
 
-@dataclass(frozen=True)
-class FileRows:
+class FileRows(Value):
     """The rows of one file.
 
     Attributes:
@@ -44,8 +42,7 @@ class FileRows:
     above: Counts
 
 
-@dataclass(frozen=True)
-class Values:
+class Values(Value):
     """The values of a sensitive column by person, each pair of person and value once."""
 
     persons: Counts
@@ -53,8 +50,7 @@ class Values:
     texts: tuple[str | None, ...]
 
 
-@dataclass(frozen=True)
-class LinkedFiles:
+class LinkedFiles(Value, dict=True):
     """All files, parents first, and the sensitive values of persons.
 
     Attributes:
@@ -110,8 +106,7 @@ Levels = tuple[int, ...]
 MOST_LEVELS = 2_000
 
 
-@dataclass(frozen=True, slots=True)
-class LinkedLevels:
+class LinkedLevels(Value):
     """Levels, and the persons who are suppressed at them.
 
     Attributes:
@@ -133,8 +128,7 @@ class LinkedLevels:
     proved_optimal: bool = False
 
 
-@dataclass(frozen=True)
-class Search:
+class Search(Value):
     """The search problem.
 
     Attributes:

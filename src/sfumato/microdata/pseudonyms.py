@@ -13,23 +13,21 @@ import re
 from base64 import b32decode, b32encode
 from binascii import Error
 from collections.abc import Callable, Sequence
-from dataclasses import field
 from hashlib import blake2b, sha256
 from math import ceil, log2, prod
 from secrets import token_bytes
 from string import ascii_lowercase, ascii_uppercase, digits
 from typing import Any, Literal, Protocol
 
-from sfumato.dataclass import dataclass
 from sfumato.errors import DataError, PlanError, missing_extra
 from sfumato.localization.messages import Message
+from sfumato.values import Value, shown
 
 KEY_BYTES = 64
 FORMAT_BYTES = 32
 
 
-@dataclass(frozen=True, slots=True)
-class PseudonymKey:
+class PseudonymKey(Value):
     """A key and its domain: equal identifiers have equal pseudonyms only within one domain.
 
     Attributes:
@@ -37,7 +35,10 @@ class PseudonymKey:
     """
 
     domain: str
-    secret: bytes = field(repr=False)
+    secret: bytes
+
+    def __repr__(self) -> str:
+        return shown(self, "secret")
 
     @classmethod
     def drawn(cls, domain: str) -> "PseudonymKey":

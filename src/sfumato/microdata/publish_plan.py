@@ -8,7 +8,6 @@ from typing import Annotated, Protocol
 
 import numpy as np
 
-from sfumato.dataclass import dataclass
 from sfumato.hierarchies.label_bounds import ends_of
 from sfumato.hierarchies.types import MANY_DIGITS, canonical, numerals, plain
 from sfumato.localization.messages import Message
@@ -32,7 +31,8 @@ from sfumato.microdata.perturbation.plan import (
 )
 from sfumato.schema.composite import Number, UnionSchema
 from sfumato.schema.dataclass_schema import KeyInfo, record_of
-from sfumato.schema.typed_parts import plan_part
+from sfumato.schema.typed_parts import PlanPart
+from sfumato.values import Value, force_setattr
 
 
 class Operation(Protocol):
@@ -43,8 +43,7 @@ class Operation(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Bin:
+class Bin(Value):
     """The interval from one multiple of the width (included) to the next (excluded).
 
     >>> Bin(Decimal(10)).publish(Decimal(25)), Bin(Decimal("0.5")).publish(Decimal("-0.2"))
@@ -59,8 +58,7 @@ class Bin:
         return f"[{plain(low)}, {plain(high)})"
 
 
-@dataclass(frozen=True, slots=True)
-class Bottom:
+class Bottom(Value):
     """Numbers below the limit are published as `<limit`.
 
     >>> Bottom(Decimal(10)).publish(Decimal(9)), Bottom(Decimal(10)).publish(Decimal(10))
@@ -73,8 +71,7 @@ class Bottom:
         return f"<{plain(self.limit)}" if number < self.limit else None
 
 
-@dataclass(frozen=True, slots=True)
-class Top:
+class Top(Value):
     """Numbers above the limit are published as `>limit`.
 
     >>> Top(Decimal(100)).publish(Decimal("100.5")), Top(Decimal(100)).publish(Decimal(100))
@@ -87,8 +84,7 @@ class Top:
         return f">{plain(self.limit)}" if number > self.limit else None
 
 
-@dataclass(frozen=True)
-class Round:
+class Round(Value, dict=True):
     """The nearest multiple of the base; with limits, the nearest one between them, if there is one.
 
     >>> Round(Decimal(10)).publish(Decimal(25)), Round(Decimal("0.5")).publish(Decimal("1.2"))
@@ -138,9 +134,7 @@ OPERATIONS: dict[str, Callable[[Decimal], Operation]] = {"bottom": Bottom, "top"
 PERTURBATIONS = ("microaggregate", "noise", "swap", "pram", "swap_households", "pseudonym", "shift_days")
 
 
-@plan_part
-@dataclass(frozen=True, slots=True)
-class Limit:
+class Limit(PlanPart):
     """A limit as a share of the rows (0.99 is the value that 99 % of the numbers do not exceed), or as a number.
 
     A plain number between 0 and 1 is a share; a value in this range needs its name. Plans of releases state both:
@@ -152,7 +146,7 @@ class Limit:
         float | None, KeyInfo("the number itself, where a plain one would be a share, or that a share became")
     ] = None
 
-    def __post_init__(self) -> None:
+    def check_part(self) -> None:
         if self.share is None and self.value is None:
             raise ValueError(Message("error.value.a_limit_is_a"))
 
@@ -179,9 +173,7 @@ BOTTOM = _limit("numbers below it are published as <bottom; between 0 and 1 it i
 TOP = _limit("numbers above it are published as >top; between 0 and 1 it is a share of the rows")
 
 
-@plan_part
-@dataclass(frozen=True, slots=True)
-class PublishPlan:
+class PublishPlan(PlanPart):
     """How the values of a column are published.
 
     A limit between 0 and 1 is a share of the rows.
@@ -202,11 +194,11 @@ class PublishPlan:
     pseudonym: Annotated[Pseudonym | None, PSEUDONYM] = None
     shift_days: Annotated[ShiftDays | None, SHIFT_DAYS] = None
 
-    def __post_init__(self) -> None:
+    def check_part(self) -> None:
         for name in ("bottom", "top"):
             limit = getattr(self, name)
             if isinstance(limit, int | float) and 0 < limit < 1:
-                object.__setattr__(self, name, Limit(share=limit))
+                force_setattr(self, name, Limit(share=limit))
         asked = [name for name in PERTURBATIONS if getattr(self, name) is not None]
         if not asked and not any(getattr(self, name) is not None for name in OPERATIONS):
             raise ValueError(
@@ -330,8 +322,7 @@ def rough_steps(
     return steps if top is None else np.where(numbers > top, np.inf, steps)
 
 
-@dataclass(frozen=True, slots=True)
-class RoundingGrid:
+class RoundingGrid(Value):
     """Division of numbers into rounding intervals: two limits, and the multiples to round to or where bins begin."""
 
     bottom: Decimal | None = None

@@ -1,12 +1,10 @@
 """The published rows as a data user sees them: classes of equal quasi-identifiers, and the reference of the models."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.dataclass import dataclass
 from sfumato.hierarchies.hierarchy import present_codes
 from sfumato.microdata.counts.combinations import matching_rows, numbers_of
 from sfumato.microdata.counts.frequency_table import ValueCounts, value_of
@@ -24,12 +22,12 @@ from sfumato.microdata.models.equivalence_classes import (
 )
 from sfumato.microdata.models.persons import PERSONS, by_persons, persons_with, whole_by_persons
 from sfumato.microdata.recoding.reference import holding_persons
+from sfumato.values import Value, replace
 
 STAR = "*"
 
 
-@dataclass(frozen=True, slots=True)
-class PublishedClasses:
+class PublishedClasses(Value):
     """Published rows as classes, with the reference of the models.
 
     Attributes:

@@ -1,14 +1,13 @@
 """The outcome of a release and of a comparison of methods: their metrics as attributes."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, field, fields
 from math import isclose
 from typing import Any
 
-from sfumato.dataclass import dataclass
 from sfumato.microdata.measures.attribute_disclosure import Disclosure
 from sfumato.microdata.methods.search_result import NodeEvaluation
 from sfumato.microdata.verdict import Guarantee
+from sfumato.values import Value, asdict, field, fields
 
 # The loss by which releases are compared, whatever their methods minimized.
 COMPARED = "loss-metric"
@@ -37,8 +36,7 @@ def metrics(entries: Mapping[str, Any]) -> NamedMetrics:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class LossFigure:
+class LossFigure(Value):
     """The loss that the method minimized, and each column's if it is defined by columns."""
 
     name: str
@@ -46,8 +44,7 @@ class LossFigure:
     per_column: Mapping[str, float] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class ClassFigures:
+class ClassFigures(Value):
     """The published classes."""
 
     count: int
@@ -56,8 +53,7 @@ class ClassFigures:
     average: float
 
 
-@dataclass(frozen=True, slots=True)
-class Timings:
+class Timings(Value):
     """Duration of each part; the difference to the total was spent on measuring risk and utility.
 
     Attributes:
@@ -78,8 +74,7 @@ class Timings:
     total: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class Report:
+class Report(Value):
     """The report of a release.
 
     Attributes:
@@ -221,8 +216,7 @@ class Report:
 COMPARED_LOSS = {"loss": "loss-metric", "aggregate": "mean"}
 
 
-@dataclass(frozen=True, slots=True)
-class ComparisonRun:
+class ComparisonRun(Value):
     """One run of the comparison: its loss, or why it failed.
 
     Attributes:
@@ -252,11 +246,10 @@ class ComparisonRun:
         return asdict(self)
 
 
-COLUMNS = tuple(field.name for field in fields(ComparisonRun))
+COLUMNS = fields(ComparisonRun)
 
 
-@dataclass(frozen=True)
-class Runs:
+class Runs(Value):
     """All runs of a comparison.
 
     Attributes:

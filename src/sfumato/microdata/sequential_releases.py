@@ -21,8 +21,8 @@ single branch, the full history, because a comparison shows the changes.
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 
-from sfumato.dataclass import dataclass
 from sfumato.microdata.attacks.result import AttackResult, Rate
+from sfumato.values import Value
 
 History = tuple[Hashable, ...]
 
@@ -55,8 +55,7 @@ def groups_of(histories: Iterable[History]) -> Counter[History]:
     return Counter(strand for history in histories for strand in history_branches(history))
 
 
-@dataclass(frozen=True, slots=True)
-class SharedHistories:
+class SharedHistories(Value):
     """Result of comparing releases, computed before a release is published and for published ones.
 
     Attributes:
@@ -161,8 +160,7 @@ Keeps = Callable[[Sequence[str], Hashable, bool], bool]
 Step = tuple[History, History | None]
 
 
-@dataclass(frozen=True, slots=True)
-class PersonMatching:
+class PersonMatching(Value):
     """The result of the matching: the persons who are published, and those who are present but suppressed."""
 
     matched: frozenset[str]
@@ -228,8 +226,7 @@ def _placed(
     return numbers
 
 
-@dataclass(frozen=True, slots=True)
-class _Group:
+class _Group(Value):
     """Persons who share history and class."""
 
     state: Hashable
@@ -278,8 +275,7 @@ def _with_company(
 NAME = "differences"
 
 
-@dataclass(frozen=True, slots=True)
-class HistoryBranches:
+class HistoryBranches(Value):
     """Number of persons per history branch.
 
     `persons` counts everyone once; a person with several branches is counted in each of these.

@@ -7,14 +7,12 @@ too: a person in no other class must be one of them.
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field, fields, replace
 from html import escape
 from itertools import combinations
 from typing import Literal
 
 import numpy as np
 
-from sfumato.dataclass import dataclass
 from sfumato.microdata.counts.combinations import numbers_of
 from sfumato.microdata.counts.frequency_table import ValueCounts
 from sfumato.microdata.counts.persons import PersonCount
@@ -28,13 +26,13 @@ from sfumato.microdata.models.re_identification_risk import GlobalRisk, Individu
 from sfumato.microdata.models.uniqueness import PopulationUniqueness
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.published_table import PublishedClasses, classes_of, matched, published_persons, weighted
+from sfumato.values import Value, field, fields, replace
 
 # The reference that a model was really compared with, for reports; empty if only the unknown original table would do.
 Compared = Literal["both", "raw", "published", "nothing"]
 
 
-@dataclass(frozen=True, slots=True)
-class Guarantee:
+class Guarantee(Value):
     """One privacy model with its result on the published rows."""
 
     model: str
@@ -51,8 +49,7 @@ class Guarantee:
         return figures | more | ({"parameters": dict(self.parameters)} if self.parameters else {})
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class Verdict:
+class Verdict(Value):
     """The result of verifying published rows against the requested models.
 
     Attributes:
@@ -283,7 +280,7 @@ def parameters_of(model: PrivacyModel) -> dict[str, object]:
     """Return the plain parameters of a model, without its column and its threshold."""
     if isinstance(model, Protection):
         return {"by": model.model.name, **parameters_of(model.model)}
-    values = {part.name: getattr(model, part.name) for part in fields(model)}  # type: ignore[arg-type]
+    values = {name: getattr(model, name) for name in fields(model)}
     return {
         name: value
         for name, value in values.items()

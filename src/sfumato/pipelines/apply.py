@@ -8,7 +8,6 @@ is an error. Each class of the new rows must satisfy the guarantees by itself, b
 import json
 from collections.abc import Mapping
 from contextlib import closing
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,6 @@ from typing import Any
 import numpy as np
 
 from sfumato.atomic_folders import staged, workspace_for, write_text
-from sfumato.dataclass import dataclass
 from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.engines.engine import Engine, PublishedRows
 from sfumato.engines.postprocessing import quote_formulas, separator_of, with_bounds
@@ -62,6 +60,7 @@ from sfumato.pipelines.release_stages.perturb import perturbed
 from sfumato.pipelines.release_stages.published_columns import handling_of
 from sfumato.pipelines.release_stages.release_check import refuse, release_check
 from sfumato.report.checks import verdict_text
+from sfumato.values import Value, replace
 
 DIFFERS = (
     "Compared with the release of the recoding, {added} were added and {removed} removed or changed. Anyone who has "
@@ -69,8 +68,7 @@ DIFFERS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class ApplyResult:
+class ApplyResult(Value):
     """The result of applying a recoding to new rows.
 
     Attributes:
@@ -126,8 +124,7 @@ def apply(recoding: Path, data: Path, out: Path, *, drop_violating: bool = False
         return _apply(engine, plan, _Earlier(read_recoding(plain), reference.persons, released), stage, drop_violating)
 
 
-@dataclass(frozen=True, slots=True)
-class _Earlier:
+class _Earlier(Value):
     """What is known from the release: its recoding, and the population behind its published rows.
 
     Attributes:

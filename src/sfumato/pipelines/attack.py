@@ -2,14 +2,12 @@
 
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import field
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from sfumato.dataclass import dataclass
 from sfumato.engines.join_keys import PERSONS_FILE, record_key
 from sfumato.errors import PlanError, did_you_mean
 from sfumato.hierarchies.role_detection.profile import Profile
@@ -42,6 +40,7 @@ from sfumato.pipelines.release_folder import ProgressCallback
 from sfumato.pipelines.release_stages.checksums import remark_on_siblings
 from sfumato.pipelines.verify import listed
 from sfumato.report.checks import attack_section
+from sfumato.values import Value
 from sfumato.version import __version__
 
 ATTEMPTS = 1000
@@ -51,8 +50,7 @@ HIDDEN = "nothing but stars is published."
 K = 5
 
 
-@dataclass(frozen=True, slots=True)
-class AttackReport:
+class AttackReport(Value):
     """The results of attacks on a release.
 
     Attributes:
@@ -67,7 +65,7 @@ class AttackReport:
     rows: Mapping[str, int]
     rerun: bool
     seed: int
-    notes: tuple[str, ...] = field(default=())
+    notes: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         reached = f"{len(self.found)} succeeded, highest risk {self.highest:.1%}" if self.found else "none succeeded"
@@ -203,8 +201,7 @@ class _Pace:
         self._tell("attack", self._step * PARTS + self._part, STEPS * PARTS)
 
 
-@dataclass(frozen=True, slots=True)
-class _Roles:
+class _Roles(Value):
     quasi_identifiers: tuple[str, ...]
     sensitive: tuple[str, ...]
     promised: tuple[str, ...] = ()

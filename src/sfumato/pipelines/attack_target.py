@@ -6,7 +6,6 @@ import re
 from collections import Counter
 from collections.abc import Container, Mapping, Sequence
 from contextlib import closing
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -15,7 +14,6 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.dataclass import dataclass
 from sfumato.delimited.dialect import with_points
 from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.engines.engine import PublishedRows
@@ -39,14 +37,14 @@ from sfumato.microdata.plan.resolve import released_plan, resolve
 from sfumato.pipelines.release import anonymize
 from sfumato.pipelines.release_folder import ProgressCallback, Release
 from sfumato.pipelines.release_stages import checksums
+from sfumato.values import Value, replace
 
 # Numbers with a decimal comma, and numbers whose point cannot separate thousands.
 _COMMA = re.compile(r"[+-]?(?:\d+|\d{1,3}(?:\.\d{3})+),\d+")
 _POINT = re.compile(r"[+-]?\d+\.(?:\d{1,2}|\d{4,})")
 
 
-@dataclass(frozen=True)
-class AttackTarget:
+class AttackTarget(Value):
     """A release to attack.
 
     Attributes:

@@ -8,13 +8,11 @@ table.
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Literal
 
 from sfumato.atomic_folders import staged, write_text
-from sfumato.dataclass import dataclass
 from sfumato.engines.opening import EngineName, open_engine
 from sfumato.errors import PlanError, SfumatoError, did_you_mean, issue
 from sfumato.localization.messages import Message
@@ -35,13 +33,13 @@ from sfumato.pipelines.release_folder import Drawing
 from sfumato.pipelines.release_stages.counting import frequency_table
 from sfumato.report.compare import as_csv, comparison_charts, drawn, html
 from sfumato.report.html_page import fragment
+from sfumato.values import Value, replace
 
 if TYPE_CHECKING:
     from sfumato.report.compare import Chart
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class ComparisonPlots:
+class ComparisonPlots(Value):
     """The charts of a comparison, drawn with the extra `charts`."""
 
     runs: Runs
@@ -86,7 +84,6 @@ VARIANTS: dict[str, dict[str, Any]] = {
 }
 
 
-@dataclass(frozen=True, repr=False)
 class Comparison(Runs):
     """All runs of a grid, as a frame, charts, a page or a folder."""
 
@@ -189,8 +186,7 @@ def _share(budget: Suppression, rows: int) -> float:
     return budget.share if budget.rows is None else budget.limit(rows) / rows
 
 
-@dataclass(frozen=True, slots=True)
-class _Grid:
+class _Grid(Value):
     """The requested runs."""
 
     plan: Plan

@@ -3,7 +3,6 @@
 import json
 from collections.abc import Mapping, Sequence
 from contextlib import closing
-from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -24,6 +23,7 @@ from sfumato.policies.evaluation import Measurement, PolicyVerdict, judge_policy
 from sfumato.policies.identifiers import SafeHarborContext
 from sfumato.policies.policy import CellRule, Policy, policy_named
 from sfumato.tables.crosstabs import published_crosstab as crosstabs
+from sfumato.values import replace
 
 _ALL = 10_000_000
 # Rates based on fewer events must be marked, by CDC WONDER and by WISQARS (20 or fewer).

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.dataclass import dataclass
 from sfumato.engines.engine import Engine, MissingRules
 from sfumato.engines.opening import open_frame
 from sfumato.engines.postprocessing import open_published
@@ -30,14 +29,14 @@ from sfumato.policies.evaluation import Measurement, PolicyVerdict, judge_policy
 from sfumato.policies.identifiers import SafeHarborContext, column_identifiers, identifiers_of, is_bare_hash
 from sfumato.policies.places_and_dates import OLDEST_SHOWN, area_shown, is_zip_column, latest_years
 from sfumato.policies.policy import Policy, policy_named
+from sfumato.values import Value
 
 _NO_CLASSES = "no column is a quasi-identifier: name them, or give the plan."
 _NO_VALUES = "no column is sensitive: name it, or give the plan."
 _FREE_TEXT = "free text is searched for numbers, addresses and dates; names in it are not told: "
 
 
-@dataclass(frozen=True, slots=True)
-class Roles:
+class Roles(Value):
     """The quasi-identifiers and sensitive columns, and whether they were guessed."""
 
     quasi_identifiers: tuple[str, ...]
@@ -241,7 +240,7 @@ def with_policy(plan: RequestedPlan, source: Engine, looking: ProgressReporter |
 
 def _kept(read: RequestedPlan, plan: RequestedPlan) -> RequestedPlan:
     """Return a plan that was read again, with the attributes that its text does not have."""
-    from dataclasses import replace
+    from sfumato.values import replace
 
     return replace(read, secret=plan.secret, person_secret=plan.person_secret, text=plan.text)
 

@@ -7,14 +7,12 @@ changes it while the job runs. The end is a Release, or nothing.
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from sfumato.atomic_folders import ScratchFolder
-from sfumato.dataclass import dataclass
 from sfumato.engines.engine import Engine, PublishedRows
 from sfumato.engines.opening import EngineName, open_engine, publishes_files
 from sfumato.errors import InternalError
@@ -46,6 +44,7 @@ from sfumato.pipelines.release_stages.disclosure import disclosure
 from sfumato.pipelines.release_stages.published_columns import handling_of, with_limits
 from sfumato.pipelines.release_stages.release_check import refuse, release_check
 from sfumato.schema.paths import PlanPath
+from sfumato.values import Value, replace
 
 if TYPE_CHECKING:
     from sfumato.microdata.pseudonyms import PseudonymKey
@@ -76,8 +75,7 @@ class Progress:
         self.callback(name, 1, 1)
 
 
-@dataclass(frozen=True, slots=True)
-class Job:
+class Job(Value):
     """A resolved release.
 
     Attributes:
@@ -98,8 +96,7 @@ class Job:
     notes: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Draft:
+class Draft(Value):
     """The intended result before writing.
 
     Attributes:
@@ -114,16 +111,14 @@ class Draft:
     prediction: ExpectedCounts
 
 
-@dataclass(frozen=True, slots=True)
-class Written:
+class Written(Value):
     """The published rows, and how they were perturbed."""
 
     rows: PublishedRows
     perturbation: "PerturbedRows | None"
 
 
-@dataclass(frozen=True, slots=True)
-class Recount:
+class Recount(Value):
     """The written rows, counted by the columns of privacy models, and the verdict on them."""
 
     counts: ValueCounts

@@ -3,14 +3,12 @@
 import json
 from collections.abc import Callable, Mapping
 from contextlib import closing
-from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, cast
 
 from sfumato.atomic_folders import ScratchFolder, link, make_private, staged, write_bytes, write_text
-from sfumato.dataclass import dataclass
 from sfumato.engines.engine import Engine, FrameHolder
 from sfumato.engines.join_keys import PERSONS_FILE
 from sfumato.engines.postprocessing import quote_formulas, separator_of
@@ -34,6 +32,7 @@ from sfumato.pipelines.release_stages.counting import recount
 from sfumato.report.plots import alone, bars, histogram
 from sfumato.report.release.column_evidence import class_sizes
 from sfumato.report.release.sections import SHARES
+from sfumato.values import Value, replace
 
 if TYPE_CHECKING:
     from sfumato.report.release.report import Explanation
@@ -42,8 +41,7 @@ if TYPE_CHECKING:
 KINDS = (".svg", ".png", ".pdf")
 
 
-@dataclass(frozen=True, slots=True)
-class Drawing:
+class Drawing(Value):
     """A chart as SVG."""
 
     svg: str
@@ -79,8 +77,7 @@ class Drawing:
         return f"<figure>{self.svg}</figure>"
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class Plots:
+class Plots(Value):
     """The charts of a release."""
 
     report: Report
@@ -182,7 +179,6 @@ def parts_of(folder: Path) -> tuple[list[str], list[str]]:
     return [name for name in names if name in HANDED_OUT], [name for name in names if name not in HANDED_OUT]
 
 
-@dataclass(frozen=True, slots=True, repr=False)
 class ReleaseReport(Report):
     """The report of a release, with a representation for notebooks."""
 
@@ -197,8 +193,7 @@ class ReleaseReport(Report):
         return fragment(self)
 
 
-@dataclass(frozen=True, repr=False)
-class Release:
+class Release(Value):
     """A release: the published rows, the report on them, and the recoding.
 
     Attributes:

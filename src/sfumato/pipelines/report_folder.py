@@ -6,7 +6,6 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from typing import Any, TypeVar
@@ -38,6 +37,7 @@ from sfumato.report.release.report import external_checksums
 from sfumato.report.release.sign_off import rows_annex
 from sfumato.report.tables.report import summary as text_of_table
 from sfumato.schema.files import load
+from sfumato.values import fields, replace
 
 # Executables of browsers that can print, the most likely first.
 BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "chrome", "msedge")
@@ -139,7 +139,7 @@ def _report(content: Mapping[str, Any]) -> Report:
         models=tuple(_promise(entry) for entry in content["models"]),
         risk=metrics(content["risk"]),
         utility=metrics(content["utility"]),
-        seconds=Timings(**{key: content["seconds"].get(key, 0.0) for key in Timings.__dataclass_fields__}),
+        seconds=Timings(**{key: content["seconds"].get(key, 0.0) for key in fields(Timings)}),
         notes=tuple(content["remarks"]),
         removed_columns=tuple(content.get("removed_columns", ())),
         disclosure=_disclosure(content.get("disclosure") or {}),

@@ -2,13 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from contextlib import closing
-from dataclasses import field, fields, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from sfumato.dataclass import dataclass
 from sfumato.delimited.dialect import DecimalMark, check_decimal
 from sfumato.engines.engine import Engine
 from sfumato.engines.opening import open_engine
@@ -26,9 +24,9 @@ from sfumato.microdata.plan.resolve import for_measuring
 from sfumato.pipelines.release_stages.counting import check_texts, reading_of, with_sample
 from sfumato.pipelines.verify import listed
 from sfumato.report.risk import html_part
+from sfumato.values import fields, replace
 
 
-@dataclass(frozen=True, slots=True, repr=False)
 class RiskReport(RiskSurvey):
     """The risk report of some rows, with a representation for notebooks in the language of its plan.
 
@@ -37,7 +35,7 @@ class RiskReport(RiskSurvey):
     """
 
     language: str = "en"
-    row_risks: RowRisks | None = field(default=None, repr=False)
+    row_risks: RowRisks | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report in plain values, without row numbers."""
@@ -126,7 +124,7 @@ def risk(
             sampling_fraction=sampling_fraction,
         )
         rows = _of_rows(source, resolved, counted, figures, share) if row_numbers else {}
-    own = {part.name: getattr(figures, part.name) for part in fields(figures)}
+    own = {name: getattr(figures, name) for name in fields(figures)}
     return RiskReport(**own | rows, language=resolved.language)
 
 

@@ -1,7 +1,6 @@
 """A scikit-learn transformer: the recoding of a release of the training rows, applied to new rows with checks."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Self
@@ -14,6 +13,7 @@ from sfumato.microdata.plan.builder import Plan
 from sfumato.microdata.plan.read import read_plan
 from sfumato.pipelines.apply import apply
 from sfumato.pipelines.release import anonymize
+from sfumato.values import replace
 
 with extra_part("scikit-learn", "sklearn"):
     from sklearn.base import BaseEstimator, TransformerMixin

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Any, cast
@@ -61,6 +60,7 @@ from sfumato.pipelines.plan_suggestion.quasi_identifier_search import better_wit
 from sfumato.pipelines.plan_suggestion.survey_answer_uniqueness import limit_survey_answers, survey_answers_note
 from sfumato.pipelines.plan_suggestion.survey_weights import one_of_each, with_survey_weights
 from sfumato.pipelines.plan_suggestion.unsupported_columns import with_textless
+from sfumato.values import replace
 
 # A column with at least _MANY_NUMBERS distinct texts may contain at most _FEW_WORDS words, in at most a proportion of
 # _MOST_WORDS of its rows. Of the first _LOOKED_AT other texts, at most a proportion of _WRONG_NUMBERS may be invalid

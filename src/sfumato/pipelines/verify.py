@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from contextlib import closing
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -26,6 +25,7 @@ from sfumato.pipelines.release_stages import checksums
 from sfumato.pipelines.release_stages.column_checks import own_columns
 from sfumato.pipelines.release_stages.counting import published_persons, published_weights
 from sfumato.pipelines.release_stages.release_check import release_check
+from sfumato.values import replace
 
 
 def listed(names: Sequence[str] | None) -> Sequence[str] | None:

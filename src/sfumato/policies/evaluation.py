@@ -4,16 +4,15 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from sfumato.dataclass import dataclass
 from sfumato.policies.policy import Clause, Policy
+from sfumato.values import Value
 
 # The entry that denies a clause instead of attesting it.
 DENIALS = ("no", "nein")
 Status = Literal["satisfied", "failed", "open"]
 
 
-@dataclass(frozen=True, slots=True)
-class Measurement:
+class Measurement(Value):
     """The measurement for a clause.
 
     Attributes:
@@ -26,8 +25,7 @@ class Measurement:
     columns: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class ClauseJudgment:
+class ClauseJudgment(Value):
     """The evaluation of one clause: the measured number, and who attests it if it cannot be measured."""
 
     clause: Clause
@@ -56,8 +54,7 @@ class ClauseJudgment:
         return figures | {"override": {"policy": policy.overrides[clause.name], "user": clause.value}}
 
 
-@dataclass(frozen=True, slots=True)
-class PolicyVerdict:
+class PolicyVerdict(Value):
     """The result of evaluating a policy on a file."""
 
     policy: Policy

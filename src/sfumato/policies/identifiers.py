@@ -2,15 +2,14 @@
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import field
 from datetime import date
 from unicodedata import normalize
 
-from sfumato.dataclass import dataclass
 from sfumato.hierarchies.role_detection.identifier_formats import EMAIL, is_card
 from sfumato.hierarchies.role_detection.lexicon.person_names import share_of_full_names, share_of_names
 from sfumato.hierarchies.role_detection.profile import Profile
 from sfumato.policies.places_and_dates import WORDS, age_fault, date_fault, kinds_of_name, place_faults, words_speak_of
+from sfumato.values import Value, field
 
 Check = Callable[[str], bool]
 # Uninformative texts: masks, blanks, and the words for them.
@@ -175,8 +174,7 @@ _LONG_TEXT = 40
 _SEQUENCE = re.compile(r"\d{1,9}")
 
 
-@dataclass(frozen=True, slots=True)
-class SafeHarborContext:
+class SafeHarborContext(Value):
     """The parameters of the evaluation: the day for ages, the populations of ZIP areas, the code column."""
 
     today: date
@@ -184,8 +182,7 @@ class SafeHarborContext:
     code_column: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Identifiers:
+class Identifiers(Value):
     """The findings: by kind of identifier, the columns that contain it with the reason; and columns of free text."""
 
     kinds: dict[str, dict[str, str]] = field(default_factory=dict)

@@ -2,17 +2,16 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import field, replace
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Literal
 
-from sfumato.dataclass import dataclass
 from sfumato.errors import PlanError, did_you_mean
 from sfumato.localization.messages import Message
 from sfumato.schema import files
 from sfumato.schema.composite import Integer, Text, UnionSchema, read
 from sfumato.schema.dataclass_schema import KeyInfo, record_of
+from sfumato.values import Value, field, replace
 
 Op = Literal["<=", ">=", "=", "attested"]
 # The evidence for a limit: a text about the document, or unverified.
@@ -20,8 +19,7 @@ Evidence = Literal["secondary", "unconfirmed"]
 SMALL = UnionSchema((((str,), Text()), ((int,), Integer())), "what a small count is published as")
 
 
-@dataclass(frozen=True, slots=True)
-class Clause:
+class Clause(Value):
     """One requirement of a policy.
 
     Attributes:
@@ -46,8 +44,7 @@ class Clause:
         return {"<=": measured <= self.value, ">=": measured >= self.value, "=": measured == self.value}[self.op]
 
 
-@dataclass(frozen=True, slots=True)
-class CellRule:
+class CellRule(Value):
     """How a policy changes the counts of a table.
 
     Attributes:
@@ -63,8 +60,7 @@ class CellRule:
     complementary: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class Policy:
+class Policy(Value):
     """A policy.
 
     Attributes:

@@ -4,18 +4,17 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from sfumato.dataclass import dataclass
 from sfumato.errors import extra_part
 from sfumato.localization.messages import Messages
 from sfumato.report.html_page import SIGNERS, Decision
+from sfumato.values import Value
 
 # Characters that Markdown interprets; an underscore inside a word is plain.
 _MARKS = re.compile(r"[\\`*<>\[\]|&~]|(?<!\w)_|_(?!\w)")
 ANNEX, WORD_ANNEX = "annex.md", "annex.docx"
 
 
-@dataclass(frozen=True, slots=True)
-class Chapter:
+class Chapter(Value):
     """A chapter: its heading, paragraphs, list items, and tables (the first row of each is its head)."""
 
     title: str
@@ -24,8 +23,7 @@ class Chapter:
     tables: Sequence[Sequence[Sequence[str]]] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Annex:
+class Annex(Value):
     """The chapters of an annex, the messages of its language, and who released, if stated."""
 
     words: Messages

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from html import escape
 from math import ceil
 
-from sfumato.dataclass import dataclass
 from sfumato.localization.messages import Messages
+from sfumato.values import Value
 
 WIDTH, HEIGHT, LEFT, FOOT, HEAD = 720, 220, 46, 42, 12
 # Horizontal bars: the height of each, and the space for names and values.
@@ -19,8 +19,7 @@ OF_NUMBERS = frozenset("0123456789.,-–…<> ")
 DAY, LONGEST_NUMBER = re.compile(r"\d{1,4}([-./])\d{1,2}\1\d{1,4}(?!\d)"), 13
 
 
-@dataclass(frozen=True, slots=True)
-class Pair:
+class Pair(Value):
     """One measure before and after, as shares of a total; only `after` if there is no before."""
 
     name: str

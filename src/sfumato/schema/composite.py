@@ -6,10 +6,8 @@ that a user sees all of them at once; unknown names are refused with the nearest
 
 from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
 from contextlib import suppress
-from dataclasses import is_dataclass
 from typing import Any, Generic, TypeVar
 
-from sfumato.dataclass import dataclass
 from sfumato.errors import PlanError, did_you_mean
 from sfumato.localization.messages import Message
 from sfumato.schema.frozen_dict import FrozenDict
@@ -30,6 +28,7 @@ from sfumato.schema.scalar import (
     name_of,
     refuse_choice,
 )
+from sfumato.values import Value
 
 # All schemas can be imported from here.
 __all__ = [
@@ -75,8 +74,7 @@ def read(shape: Schema[T], value: object, at: str = "") -> T:
     return result
 
 
-@dataclass(frozen=True, slots=True)
-class ListSchema(Generic[T]):
+class ListSchema(Value, Generic[T]):
     """A list of values of one schema, read into a tuple."""
 
     item: Schema[T]
@@ -94,8 +92,7 @@ class ListSchema(Generic[T]):
         return described({"type": "array", "items": self.item.schema()} | size, self.about)
 
 
-@dataclass(frozen=True, slots=True)
-class MapSchema(Generic[T]):
+class MapSchema(Value, Generic[T]):
     """A mapping from user-defined names to values of one schema."""
 
     value: Schema[T]
@@ -115,8 +112,7 @@ class MapSchema(Generic[T]):
         return described({"type": "object", "additionalProperties": self.value.schema()} | size, self.about)
 
 
-@dataclass(frozen=True, slots=True)
-class KeySchema:
+class KeySchema(Value):
     """One key of a record: its schema, whether it is required, and its argument name if different."""
 
     shape: Schema[Any]
@@ -124,8 +120,7 @@ class KeySchema:
     attribute: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class RecordSchema(Generic[T]):
+class RecordSchema(Value, Generic[T]):
     """A mapping with known keys, passed to `make`; missing keys get its defaults.
 
     `make` may raise ValueError or PlanError for issues between keys; its text becomes the issue.
@@ -169,8 +164,7 @@ class RecordSchema(Generic[T]):
         return described(schema | ({"required": required} if required else {}), self.about)
 
 
-@dataclass(frozen=True, slots=True)
-class TaggedUnionSchema(Generic[T]):
+class TaggedUnionSchema(Value, Generic[T]):
     """One of several records, distinguished by the value of one key (`type`, `model`, `name`)."""
 
     tag: str
@@ -214,8 +208,7 @@ class TaggedUnionSchema(Generic[T]):
         return schema
 
 
-@dataclass(frozen=True, slots=True)
-class UnionSchema:
+class UnionSchema(Value):
     """One of several schemas, distinguished by the type of the value: the first with a matching `kinds` reads it."""
 
     options: tuple[tuple[tuple[type, ...], Schema[Any]], ...]
@@ -231,8 +224,7 @@ class UnionSchema:
         return described({"anyOf": [shape.schema() for _, shape in self.options]}, self.about)
 
 
-@dataclass(frozen=True, slots=True)
-class Conversion(Generic[T]):
+class Conversion(Value, Generic[T]):
     """A value of another schema, converted."""
 
     shape: Schema[Any]
@@ -251,7 +243,7 @@ class Conversion(Generic[T]):
 
 def _is_made(make: Any, value: Any) -> bool:
     """Return whether a value is an object made in Python by the class of a record, and already checked."""
-    return isinstance(make, type) and is_dataclass(make) and isinstance(value, make)
+    return isinstance(make, type) and issubclass(make, Value) and isinstance(value, make)
 
 
 def _said(error: ValueError | PlanError) -> str:

@@ -5,13 +5,11 @@ a field without a default is required. If a key needs more than that, the field'
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import MISSING, Field, fields, is_dataclass
 from functools import cached_property
 from importlib import import_module
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from sfumato.dataclass import dataclass
 from sfumato.schema.composite import (
     Choice,
     Flag,
@@ -25,14 +23,14 @@ from sfumato.schema.composite import (
     Text,
 )
 from sfumato.schema.paths import FilePath, PlanPath
+from sfumato.values import Value, defaults, fields
 
 T = TypeVar("T")
 # A text that may be written as a number or a Boolean.
 TextOrNumber = Annotated[str, Scalar()]
 
 
-@dataclass(frozen=True, slots=True)
-class KeyInfo:
+class KeyInfo(Value):
     """Schema information about a field that its type does not contain.
 
     Attributes:
@@ -56,8 +54,7 @@ NO_KEY = KeyInfo("no key of a plan")
 def record_of(kind: type[T], about: str = "", make: Callable[..., T] | None = None) -> RecordSchema[T]:
     """Return the schema of a dataclass, its keys in the order of the fields.
 
-    >>> @dataclass(frozen=True)
-    ... class Cut:
+    >>> class Cut(Value):
     ...     mode: Literal["strict", "relaxed"] = "strict"
     >>> record_of(Cut).schema()["properties"]
     {'mode': {'enum': ['strict', 'relaxed']}}
@@ -108,13 +105,13 @@ class _KeysOf(Mapping[str, KeySchema]):
 
     @cached_property
     def _keys(self) -> dict[str, KeySchema]:
-        hints = get_type_hints(self._kind, include_extras=True)
+        hints, usual = get_type_hints(self._kind, include_extras=True), defaults(self._kind)
         keys = {}
-        for part in fields(self._kind):
-            note = next((entry for entry in _notes(hints[part.name]) if isinstance(entry, KeyInfo)), KeyInfo())
+        for name in fields(self._kind):
+            note = next((entry for entry in _notes(hints[name]) if isinstance(entry, KeyInfo)), KeyInfo())
             if note is NO_KEY:
                 continue
-            keys[note.key or part.name] = KeySchema(shape_of(hints[part.name]), _required(part), part.name)
+            keys[note.key or name] = KeySchema(shape_of(hints[name]), name not in usual, name)
         return keys
 
     def __getitem__(self, key: str) -> KeySchema:
@@ -139,8 +136,8 @@ def shape_of(hint: Any, note: KeyInfo | None = None) -> Schema[Any]:
         return Choice(get_args(hint), note.about)
     if get_origin(hint) is tuple:
         return ListSchema(shape_of(get_args(hint)[0]), note.at_least, note.about)
-    if is_dataclass(hint):
-        return record_of(hint, note.about)  # type: ignore[arg-type]
+    if isinstance(hint, type) and issubclass(hint, Value):
+        return record_of(hint, note.about)
     if hint is PlanPath:
         return FilePath(note.about)
     if hint in (int, float):
@@ -151,7 +148,3 @@ def shape_of(hint: Any, note: KeyInfo | None = None) -> Schema[Any]:
 def _notes(hint: Any) -> tuple[Any, ...]:
     """Return what an annotation contains besides the type: a note, or a full schema."""
     return get_args(hint)[1:] if get_origin(hint) is Annotated else ()
-
-
-def _required(part: "Field[Any]") -> bool:
-    return part.default is MISSING and part.default_factory is MISSING

@@ -1,17 +1,14 @@
 """The list of a plan's issues, collected while it is read."""
 
-from dataclasses import field
-
-from sfumato.dataclass import dataclass
 from sfumato.errors import PlanIssue, issue
+from sfumato.values import State, field
 
 
 class Refused(Exception):  # noqa: N818  (it is caught by the shapes, never shown)
     """A value was refused; the list of issues has the reason."""
 
 
-@dataclass(slots=True)
-class PlanIssues:
+class PlanIssues(State):
     """The issues so far, and the paths that were read, each with its plan path."""
 
     entries: list[PlanIssue] = field(default_factory=list)

@@ -7,9 +7,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from sfumato.dataclass import dataclass
 from sfumato.schema.issues import PlanIssues, Refused
 from sfumato.schema.scalar import JsonSchema, Schema, Text
+from sfumato.values import Value
 
 # Names without path components.
 PLAIN_NAME = re.compile(r"(?!\.)[\w .()+×-]{1,100}(?<![ .])")
@@ -53,8 +53,7 @@ class PlanPath(str):
             return str(whole)
 
 
-@dataclass(frozen=True, slots=True)
-class FilePath:
+class FilePath(Value):
     """The schema of a path; each path that is read is recorded, so that a plan can be confined to its files."""
 
     about: str = ""

@@ -1,16 +1,13 @@
 """The `release` part of a plan, for rows and tables: who releases for what purpose, to whom, and the legal basis."""
 
-from dataclasses import asdict
 from typing import Annotated
 
-from sfumato.dataclass import dataclass
 from sfumato.schema.dataclass_schema import KeyInfo, record_of
-from sfumato.schema.typed_parts import plan_part
+from sfumato.schema.typed_parts import PlanPart
+from sfumato.values import asdict
 
 
-@plan_part
-@dataclass(frozen=True, slots=True)
-class ReleasePlan:
+class ReleasePlan(PlanPart):
     """Who releases, for what purpose, to whom and on what legal basis: for the report to be signed."""
 
     by: Annotated[str | None, KeyInfo("who releases")] = None

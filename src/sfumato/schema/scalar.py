@@ -5,10 +5,10 @@ from sys import float_info
 from types import NoneType
 from typing import Any, ClassVar, Protocol, TypeVar
 
-from sfumato.dataclass import dataclass
 from sfumato.errors import did_you_mean
 from sfumato.localization.messages import Message
 from sfumato.schema.issues import PlanIssues, Refused
+from sfumato.values import Value
 
 T_co = TypeVar("T_co", covariant=True)
 JsonSchema = dict[str, Any]
@@ -40,8 +40,7 @@ def kind_of(value: object) -> str:
     return next((word for kind, word in KINDS.items() if isinstance(value, kind)), type(value).__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class Text:
+class Text(Value):
     """A text, not empty unless allowed; numbers and dates parsed by YAML are no texts."""
 
     about: str = ""
@@ -58,8 +57,7 @@ class Text:
         return described({"type": "string"} | ({} if self.may_be_empty else {"minLength": 1}), self.about)
 
 
-@dataclass(frozen=True, slots=True)
-class Scalar:
+class Scalar(Value):
     """A text, or a number or Boolean read as its text (keys and values of a tree, codes of totals)."""
 
     about: str = ""
@@ -76,8 +74,7 @@ class Scalar:
         return described({"type": ["string", "number", "boolean"]}, self.about)
 
 
-@dataclass(frozen=True, slots=True)
-class _Bounded:
+class _Bounded(Value):
     """Numbers within bounds."""
 
     minimum: float | None = None
@@ -101,7 +98,6 @@ class _Bounded:
 class Integer(_Bounded):
     """An integer within bounds."""
 
-    __slots__ = ()
     kind = "integer"
 
     def read(self, value: object, at: str, faults: PlanIssues) -> int:
@@ -116,8 +112,6 @@ class Integer(_Bounded):
 class Number(_Bounded):
     """A finite number within bounds."""
 
-    __slots__ = ()
-
     def read(self, value: object, at: str, faults: PlanIssues) -> float:
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise faults.refuse(at, "number", kind=kind_of(value))
@@ -127,8 +121,7 @@ class Number(_Bounded):
         return float(value)
 
 
-@dataclass(frozen=True, slots=True)
-class Flag:
+class Flag(Value):
     """True or false."""
 
     about: str = ""
@@ -142,8 +135,7 @@ class Flag:
         return described({"type": "boolean"}, self.about)
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(Value):
     """One of a few names."""
 
     names: tuple[str, ...]
@@ -158,8 +150,7 @@ class Choice:
         return described({"enum": list(self.names)}, self.about)
 
 
-@dataclass(frozen=True, slots=True)
-class Anything:
+class Anything(Value):
     """Any value, checked by the code that uses it."""
 
     about: str = ""

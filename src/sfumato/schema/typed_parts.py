@@ -4,32 +4,31 @@ A number may be given for a `Suppression` and a list for a tuple, in Python as i
 a PlanError where the part is made, not where it is used.
 """
 
-from collections.abc import Callable, Iterator
-from dataclasses import Field, fields
+from collections.abc import Iterator
 from functools import cache
 from numbers import Number as AnyNumber
 from os import PathLike, fspath
 from types import UnionType
 from typing import Annotated, Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from sfumato.dataclass import dataclass
 from sfumato.errors import PlanError, issue
 from sfumato.schema.composite import KeySchema
 from sfumato.schema.dataclass_schema import record_of
 from sfumato.schema.issues import PlanIssues, Refused
+from sfumato.values import Value, defaults, force_setattr
 
-T = TypeVar("T")
+T = TypeVar("T", bound=Value)
+# No value of a field is this one.
+NO_DEFAULT = object()
 # Types that a plan file contains itself; others are results of reading.
 PLAIN = (str, int, float, bool, type(None), tuple)
 
 
-def plan_part(kind: type[T]) -> type[T]:
-    """Make a dataclass a part of a plan: its fields are read by their schemas, and contradictions are refused.
+class PlanPart(Value):
+    """A part of a plan: its fields are read by their schemas, and contradictions are refused.
 
     >>> from typing import Literal
-    >>> @plan_part
-    ... @dataclass(frozen=True, slots=True)
-    ... class Cut:
+    >>> class Cut(PlanPart):
     ...     at: tuple[float, ...] = ()
     ...     mode: Literal["strict", "relaxed"] = "strict"
     >>> Cut([1, 2])
@@ -38,20 +37,16 @@ def plan_part(kind: type[T]) -> type[T]:
     Traceback (most recent call last):
     sfumato.errors.PlanError: Cut.mode: "relax" is not a valid choice. Did you mean "relaxed"?
     """
-    inherited = getattr(kind, "__post_init__", None)
-    own: Callable[[T], None] | None = getattr(inherited, "own", inherited)
 
-    def post_init(self: T) -> None:
+    def __post_init__(self) -> None:
         read_fields(self)
         try:
-            if own is not None:
-                own(self)
+            self.check_part()
         except ValueError as error:
-            raise PlanError.listing([issue(kind.__name__, message=error.args[0])]) from None
+            raise PlanError.listing([issue(type(self).__name__, message=error.args[0])]) from None
 
-    post_init.own = own  # type: ignore[attr-defined]
-    kind.__post_init__ = post_init  # type: ignore[attr-defined]
-    return kind
+    def check_part(self) -> None:
+        """Refuse fields that contradict each other, by a ValueError."""
 
 
 def read_fields(value: T) -> T:
@@ -69,14 +64,13 @@ def read_fields(value: T) -> T:
         except Refused:
             continue
         if read is not entry:
-            object.__setattr__(value, part.attribute, read)
+            force_setattr(value, part.attribute, read)
     if faults.entries:
         raise PlanError.listing(faults.entries)
     return value
 
 
-@dataclass(frozen=True, slots=True)
-class PartField:
+class PartField(Value):
     """One field: its key and schema, its default, and the classes of values that need not be read."""
 
     key: str
@@ -96,10 +90,15 @@ class PartField:
 
 @cache
 def _parts(kind: Any) -> tuple[PartField, ...]:
-    record, hints = record_of(kind), get_type_hints(kind, include_extras=True)
-    known: dict[str, Field[Any]] = {field.name: field for field in fields(kind)}
+    record, hints, usual = record_of(kind), get_type_hints(kind, include_extras=True), defaults(kind)
     return tuple(
-        PartField(key, spec.attribute, spec, known[spec.attribute].default, tuple(value_classes(hints[spec.attribute])))
+        PartField(
+            key,
+            spec.attribute,
+            spec,
+            usual.get(spec.attribute, NO_DEFAULT),
+            tuple(value_classes(hints[spec.attribute])),
+        )
         for key, spec in record.keys.items()
     )
 

@@ -11,8 +11,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
-from sfumato.dataclass import dataclass
 from sfumato.errors import DataError, EngineError, InternalError, PlanError, SfumatoError, missing_extra
+from sfumato.values import Value
 
 if TYPE_CHECKING:
     import httpx
@@ -29,8 +29,7 @@ REFUSALS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class AnonymizedRecords:
+class AnonymizedRecords(Value):
     """Anonymized records.
 
     Attributes:
@@ -44,8 +43,7 @@ class AnonymizedRecords:
     warnings: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class RemoteJob:
+class RemoteJob(Value):
     """A job of the server, in the state of the last request.
 
     Attributes:

@@ -15,9 +15,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from sfumato.attributes.operations.operation import ValueRefusedError
-from sfumato.dataclass import dataclass
 from sfumato.errors import SfumatoError
 from sfumato.service.jobs.database import StoreUnavailableError
+from sfumato.values import Value
 
 API_VERSION = "1.0.0"
 PROBLEM = "application/problem+json"
@@ -34,8 +34,7 @@ class RefusedError(Exception):
         self.headers = headers or {}
 
 
-@dataclass(frozen=True, slots=True)
-class ProblemResponse:
+class ProblemResponse(Value):
     """The response instead of a result.
 
     Attributes:

@@ -6,19 +6,16 @@ import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import field
-from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, get_type_hints
 
-from sfumato.dataclass import dataclass
 from sfumato.localization.messages import Message
+from sfumato.values import Value, field, force_setattr, from_json, to_json
 
 VARIABLE = "SFUMATO_SERVICE"
 
 
-@dataclass(frozen=True, slots=True)
-class Option:
+class Option(Value):
     """An option of the operator: its flag, description, minimum, maximum, and the factor of its unit."""
 
     flag: str
@@ -35,16 +32,13 @@ def options(kind: type[Any]) -> dict[str, Option]:
     return {name: mark for name, entries in marks.items() for mark in entries if isinstance(mark, Option)}
 
 
-class _Bounded:
-    __slots__ = ()
-
+class _Bounded(Value):
     def __post_init__(self) -> None:
         for name, option in options(type(self)).items():
             if option.min is not None and getattr(self, name) <= 0:
                 raise ValueError(Message("error.value.limits_greater_than_zero"))
 
 
-@dataclass(frozen=True, slots=True)
 class Limits(_Bounded):
     """The limits of requests to the attribute endpoints."""
 
@@ -61,8 +55,7 @@ class Limits(_Bounded):
     workers: Annotated[int, Option("--answering", "Processes that answer requests for attributes.", 1)] = 4
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
+class Settings(Value):
     """The settings of the service."""
 
     ontologies: Annotated[Path | None, Option("--ontologies", "Folder of ontologies to host.")] = None
@@ -97,9 +90,9 @@ class Settings:
 
     def __post_init__(self) -> None:
         for name in ("allowed_hosts", "server_names"):
-            object.__setattr__(self, name, frozenset(host.casefold() for host in getattr(self, name)))
+            force_setattr(self, name, frozenset(host.casefold() for host in getattr(self, name)))
         for name in ("admins", "trusted_proxies"):
-            object.__setattr__(self, name, frozenset(getattr(self, name)))
+            force_setattr(self, name, frozenset(getattr(self, name)))
 
     @property
     def of_workers(self) -> "Settings":
@@ -107,7 +100,6 @@ class Settings:
         return Settings(ontologies=self.ontologies, allowed_hosts=self.allowed_hosts, limits=self.limits)
 
 
-@dataclass(frozen=True, slots=True)
 class JobSettings(_Bounded):
     """The folder and limits of jobs; the folder is accessible to the server's user only."""
 
@@ -154,16 +146,9 @@ class JobSettings(_Bounded):
 Setup = tuple[Settings, JobSettings | None]
 
 
-@cache
-def _adapter() -> Any:
-    from pydantic import TypeAdapter
-
-    return TypeAdapter(Setup)
-
-
 def to_environment(settings: Settings, jobs: JobSettings | None = None) -> dict[str, str]:
     """Return the settings as an environment variable."""
-    return {VARIABLE: _adapter().dump_json((settings, jobs)).decode()}
+    return {VARIABLE: to_json((settings, jobs))}
 
 
 def from_environment(environment: Mapping[str, str] = os.environ) -> Setup:
@@ -174,7 +159,7 @@ def from_environment(environment: Mapping[str, str] = os.environ) -> Setup:
     """
     if VARIABLE not in environment:
         return Settings(), None
-    setup: Setup = _adapter().validate_json(environment[VARIABLE])
+    setup: Setup = from_json(environment[VARIABLE], Setup)
     return setup
 
 

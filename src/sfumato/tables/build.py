@@ -1,7 +1,6 @@
 """Build tables from a plan and its columns: codes, relations, sensitive cells, protection levels, costs."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -50,6 +49,7 @@ from sfumato.tables.protection_levels.resolve_plan import (
     with_attackers,
     with_parts,
 )
+from sfumato.values import replace
 
 MARKS = {"u": CellStatus.SENSITIVE, "s": CellStatus.SAFE, "z": CellStatus.PUBLISH}
 

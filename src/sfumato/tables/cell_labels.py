@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from enum import StrEnum
 from typing import Literal
 
-from sfumato.dataclass import dataclass
 from sfumato.localization.messages import first_names, words_in
+from sfumato.values import Value
 
 Language = Literal["en", "de"]
 LANGUAGES: tuple[Language, ...] = ("en", "de")
@@ -39,8 +39,7 @@ class SuppressionReason(StrEnum):
     COMPLEMENT = "secondary"
 
 
-@dataclass(frozen=True, slots=True)
-class Unit:
+class Unit(Value):
     """A unit of a level; the grand total has neither."""
 
     level: str

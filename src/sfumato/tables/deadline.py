@@ -4,9 +4,9 @@ import math
 import time
 from collections.abc import Callable
 
-from sfumato.dataclass import dataclass
 from sfumato.errors import UnattainableError
 from sfumato.localization.messages import Message
+from sfumato.values import Value
 
 # Seconds after the end in which a search may still complete its first pattern; without one there is no result.
 GRACE = 0.8
@@ -17,8 +17,7 @@ def never() -> bool:
     return False
 
 
-@dataclass(frozen=True, slots=True)
-class Deadline:
+class Deadline(Value):
     """A point in time, and a callback that may ask for the result earlier.
 
     Attributes:

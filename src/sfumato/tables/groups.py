@@ -9,19 +9,18 @@ from itertools import combinations, takewhile
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.dataclass import dataclass
 from sfumato.errors import DataError
 from sfumato.tables.cells.constraints import Key, precision_of
 from sfumato.tables.cells.system import BoolArray, Numbers, Places
 from sfumato.tables.cells.table_part import TablePart
 from sfumato.tables.linear_programs import solver
 from sfumato.tables.plan.table_plan import TablePlan
+from sfumato.values import Value
 
 Lines = npt.NDArray[np.float64]
 
 
-@dataclass(frozen=True)
-class _Detail:
+class _Detail(Value, dict=True):
     """The cells of one group, including those that it omits because they are empty."""
 
     part: TablePart

@@ -1,15 +1,14 @@
 """Linear and integer programs over the cells of a table, solved by HiGHS."""
 
 import math
-from dataclasses import replace
 from importlib.util import find_spec
 from typing import Any, Literal
 
 import numpy as np
 
-from sfumato.dataclass import dataclass
 from sfumato.errors import InternalError, missing_extra
 from sfumato.tables.cells.system import BoolArray, Bounds, Numbers, Places
+from sfumato.values import Value, replace
 
 PRIMAL_SIMPLEX = 4
 # Simplex iterations (at least the number of rows) after which a program is restarted with interior points.
@@ -88,8 +87,7 @@ def component_labels(matrix: Any) -> Places:
     return np.asarray(numbers, np.int64)
 
 
-@dataclass(frozen=True, slots=True)
-class Extreme:
+class Extreme(Value):
     """An extreme value of a cell, with the multipliers of constraints and bounds that prove it.
 
     `point` has the values of all cells at the optimum; empty if the program is unbounded.
@@ -181,8 +179,7 @@ class LinearProgram:
 Outcome = Literal["proved", "feasible", "infeasible", "unknown"]
 
 
-@dataclass(frozen=True, slots=True)
-class SolverResult:
+class SolverResult(Value):
     """The result of a program.
 
     Attributes:

@@ -2,14 +2,12 @@
 
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from sfumato.dataclass import dataclass
 from sfumato.errors import SfumatoError
 from sfumato.localization.messages import Message
 from sfumato.schema.paths import PlanPath
@@ -20,6 +18,7 @@ from sfumato.tables.deadline import Deadline
 from sfumato.tables.plan.sections import Dimension, MethodChoice, TableSource
 from sfumato.tables.plan.table_plan import TablePlan
 from sfumato.tables.suppress_table import mask_part
+from sfumato.values import Value, replace
 
 Kind = str
 MERGE, CLOSE = "merge", "close"
@@ -27,8 +26,7 @@ MERGE, CLOSE = "merge", "close"
 QUICK = MethodChoice(name="fast")
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(Value):
     """One way to make a table coarser.
 
     Attributes:
@@ -145,8 +143,7 @@ def _text(number: float) -> str:
     return str(int(value)) if value == int(value) else repr(value)
 
 
-@dataclass(frozen=True, slots=True)
-class Proposal:
+class Proposal(Value):
     """A coarser table, and what masking it would cost.
 
     Attributes:
@@ -160,8 +157,7 @@ class Proposal:
     cells: int
 
 
-@dataclass(frozen=True, slots=True)
-class Redesign:
+class Redesign(Value):
     """Proposals, best first.
 
     Attributes:

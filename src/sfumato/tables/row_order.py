@@ -5,7 +5,6 @@ Rows sorted by their values would reveal a suppressed value by its neighbors.
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from sfumato.tables.cells.columns import TextColumns
 from sfumato.tables.cells.constraints import Key
 from sfumato.tables.cells.dimensions import Code, CodeTree
 from sfumato.tables.cells.table_part import TablePart
+from sfumato.values import replace
 
 Rank = tuple[tuple[float, str], ...]
 

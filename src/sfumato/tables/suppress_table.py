@@ -1,11 +1,9 @@
 """Run a suppression method on one table: pattern, reasons, and the publication that is audited."""
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import numpy as np
 
-from sfumato.dataclass import dataclass
 from sfumato.errors import PlanError, UnattainableError
 from sfumato.tables import cell_labels
 from sfumato.tables.attack.audit import audit_publication
@@ -23,6 +21,7 @@ from sfumato.tables.protection_levels.inference import as_shown, with_zeros_publ
 from sfumato.tables.suppression.optimal import optimal
 from sfumato.tables.suppression.patterns import InitialPattern, ProgressCallback, SuppressionResult, fast
 from sfumato.tables.suppression.problem import make_problem
+from sfumato.values import Value, replace
 
 REPAIRED = "D"
 # The searches that handle implicit cells.
@@ -33,8 +32,7 @@ SEARCH = 0.8
 FIRST = 0.6
 
 
-@dataclass(frozen=True, slots=True)
-class SuppressedCells:
+class SuppressedCells(Value):
     """The result for one table.
 
     Attributes:
@@ -64,8 +62,7 @@ class SuppressedCells:
     audit: Audit
 
 
-@dataclass(frozen=True, slots=True)
-class _Draft:
+class _Draft(Value):
     """A suppression pattern before its audit."""
 
     suppressed: BoolArray

@@ -1,14 +1,12 @@
 """The result for a table: what is published or internal, group by group, and how methods compare."""
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import asdict, field
 from functools import cached_property
 from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 
-from sfumato.dataclass import dataclass
 from sfumato.tables.attack.findings import Audit, Finding, joined
 from sfumato.tables.cell_labels import MASK, NAMES, PRIMARY_DASH, SuppressionReason, lower_end, span, upper_end
 from sfumato.tables.cells.columns import TextColumns
@@ -16,6 +14,7 @@ from sfumato.tables.cells.table_part import TablePart
 from sfumato.tables.plan.table_plan import TablePlan
 from sfumato.tables.row_order import by_codes
 from sfumato.tables.suppress_table import SuppressedCells
+from sfumato.values import AbstractValue, Value, asdict, field
 
 
 class GroupAnswer(Protocol):
@@ -28,8 +27,7 @@ class GroupAnswer(Protocol):
 Group_co = TypeVar("Group_co", bound=GroupAnswer, covariant=True)
 
 
-@dataclass(frozen=True)
-class TableAnswer(ABC, Generic[Group_co]):
+class TableAnswer(AbstractValue, Generic[Group_co], dict=True):
     """A table with what is published of it, and the evidence.
 
     Attributes:
@@ -87,8 +85,7 @@ class TableAnswer(ABC, Generic[Group_co]):
         return columns.rows(np.array(rows, np.int64))
 
 
-@dataclass(frozen=True)
-class SuppressedTable(TableAnswer[SuppressedCells]):
+class SuppressedTable(TableAnswer[SuppressedCells], dict=True):
     """A table with its suppressed cells and the evidence."""
 
     @property
@@ -149,8 +146,7 @@ def _entries(part: SuppressedCells) -> list[tuple[str, ...] | None]:
     return entries
 
 
-@dataclass(frozen=True, slots=True)
-class TableRun:
+class TableRun(Value):
     """One method to protect a table, and its result.
 
     Attributes:
@@ -192,8 +188,7 @@ class TableRun:
         return {**asdict(self), "attackers": list(self.attackers), "satisfied": self.passed}
 
 
-@dataclass(frozen=True, slots=True)
-class TableRuns:
+class TableRuns(Value):
     """A comparison of methods.
 
     Attributes:

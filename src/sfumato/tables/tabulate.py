@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.dataclass import dataclass
 from sfumato.errors import DataError, PlanError
 from sfumato.hierarchies.role_detection.profile import Profile
 from sfumato.hierarchies.role_detection.roles import points_to_persons
@@ -19,6 +18,7 @@ from sfumato.tables.cells.dimensions import Code, CodeTree
 from sfumato.tables.cells.system import BoolArray, Numbers, Places
 from sfumato.tables.plan.rules import YES
 from sfumato.tables.plan.sections import DIMENSION, Dimension
+from sfumato.values import Value
 
 # Keys of records are added modulo this, unless they are decimal ones.
 WORD = 2**64
@@ -28,8 +28,7 @@ MOST_CELLS = 1_000_000
 HALF = 10**9
 
 
-@dataclass(frozen=True, slots=True)
-class Base:
+class Base(Value):
     """Microdata counted at the finest codes, as an engine hands them over.
 
     Attributes:
@@ -72,8 +71,7 @@ def shaped(dimensions: Sequence[str] | Mapping[str, Any]) -> dict[str, Dimension
     return {name: Dimension(column=name) for name in dimensions}
 
 
-@dataclass(frozen=True, slots=True)
-class _Axis:
+class _Axis(Value):
     """One dimension of the base: the ancestors of each row's code, by depth; None where there is none.
 
     Attributes:

@@ -18,7 +18,6 @@ from nicegui import Client, events, ui
 from nicegui import __version__ as nicegui_version
 from nicegui.dependencies import JsComponent
 
-from sfumato.dataclass import dataclass
 from sfumato.errors import SfumatoError
 from sfumato.localization.messages import Messages
 from sfumato.pipelines.report_folder import read_annex
@@ -26,6 +25,7 @@ from sfumato.report.annex import ANNEX, WORD_ANNEX, document, markdown
 from sfumato.report.html_page import style
 from sfumato.service.middleware import log_error
 from sfumato.service.problems import RefusedError
+from sfumato.values import Value
 
 ICON = (
     '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><defs><linearGradient id="g">'
@@ -233,8 +233,7 @@ def notice(text: str, good: bool | None) -> None:
         ui.label(text)
 
 
-@dataclass(frozen=True, slots=True)
-class EntryCard:
+class EntryCard(Value):
     """A framed entry of a list: frame, summary label, container for fields, and the remove button."""
 
     frame: Any

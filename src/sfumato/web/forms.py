@@ -2,12 +2,10 @@
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field
 from typing import Any
 
 from nicegui import events, ui
 
-from sfumato.dataclass import dataclass
 from sfumato.errors import PlanError
 from sfumato.localization.messages import Messages
 from sfumato.report.html_page import ABOUT
@@ -15,6 +13,7 @@ from sfumato.schema.composite import Choice, Flag, Integer, KeySchema, ListSchem
 from sfumato.schema.files import written
 from sfumato.service.jobs.plans import read_plan_text
 from sfumato.service.problems import RefusedError
+from sfumato.values import State, Value, field
 from sfumato.web import components
 from sfumato.web.components import EntryCard
 
@@ -36,8 +35,7 @@ LONGEST_LABEL = 34
 STEPS = {"delta": 0.1, "beta": 0.1, "c": 0.5, "time_limit": 10}
 
 
-@dataclass(frozen=True, slots=True)
-class Form:
+class Form(Value):
     """Fields for some keys of a plan; entries are written to `values` at once, an empty field removes its key.
 
     Attributes:
@@ -213,8 +211,7 @@ MOST_OPEN, MOST_NAMED, MOST_ALIKE = 2, 3, 4
 SIGNS = {"alpha": "α", "beta": "β", "delta": "δ", "epsilon": "ε", "min": "≥", "max": "≤"}
 
 
-@dataclass
-class EntryList:
+class EntryList(State):
     """The entries of one kind; at least one remains.
 
     Attributes:
@@ -231,8 +228,8 @@ class EntryList:
     entries: Callable[[], list[Values]]
     fields: Callable[[Values], None]
     changed: Callable[[], Any]
-    _room: Any = field(default=None, init=False)
-    _cards: list[tuple[Values, EntryCard]] = field(default_factory=list, init=False)
+    _room: Any = None
+    _cards: list[tuple[Values, EntryCard]] = field(default_factory=list)
 
     def build(self) -> None:
         """Build the cards, and the choice for adding one."""

@@ -1,7 +1,5 @@
 """Packed keys and grouping: exact for any number of columns, whatever table a node is rolled up from."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -13,6 +11,7 @@ from sfumato.microdata.counts.combinations import packing_of
 from sfumato.microdata.counts.frequency_table import Coding, FrequencyTable
 from sfumato.microdata.counts.grouping import Grouper, regroup
 from sfumato.microdata.models.equivalence_classes import histogram
+from sfumato.values import replace
 
 
 @pytest.mark.parametrize("sizes", [[2], [1], [1000] * 30, [2**31 - 1, 2**31 - 1, 2**31 - 1], [3, 2**20, 5, 2**30, 7]])

@@ -244,12 +244,11 @@ class TestTheWinner:
 
 @pytest.mark.parametrize("cut_short", [False, True])
 def test_a_remedy_that_was_tried_beside_the_winner_is_not_searched_for_again(cut_short) -> None:
-    from dataclasses import replace
-
     from sfumato.microdata.methods.recovery_options import RecoveryOption, RecoverySearch
     from sfumato.microdata.methods.search import search
     from sfumato.microdata.plan.read import read_plan
     from sfumato.pipelines.release_stages.counting import frequency_table
+    from sfumato.values import replace
 
     frame = pl.DataFrame({"age": [30] * 40 + [50] * 40 + [60] * 20 + [70, 71], "town": ["x"] * 102})
     anything = {"role": "quasi-identifier", "type": "integer", "hierarchy": {"type": "any"}}

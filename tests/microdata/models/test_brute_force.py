@@ -1,7 +1,6 @@
 """Every model against its definition, written here row by row, and `optimal` against all nodes."""
 
 from collections import Counter
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -20,6 +19,7 @@ from sfumato.microdata.models.k_anonymity import KAnonymity
 from sfumato.microdata.models.population_lists import KMap
 from sfumato.microdata.models.registry import MODEL, SHAPES
 from sfumato.schema.composite import read
+from sfumato.values import replace
 from sizes import size
 from small_tables import classes_at, lattice, rows_of, tabulated
 

@@ -27,7 +27,7 @@ def classes_of(*classes: list[str | None]) -> tuple[EquivalenceClasses, Equivale
     ones = np.ones(len(rows), np.int64)
     held = histogram(owners, codes, ones, len(classes), len(domain))
     sizes = np.array([len(held) for held in classes], np.int64)
-    from dataclasses import replace
+    from sfumato.values import replace
 
     return EquivalenceClasses(sizes, {"s": held}), EquivalenceClasses(sizes, {"s": replace(held, texts=domain)})
 

@@ -35,7 +35,7 @@ from sfumato.microdata.publish_plan import PublishPlan
 from sfumato.pipelines.release import anonymize
 from sfumato.pipelines.verify import verify
 
-SUPPRESSING = [kind for kind in METHODS if any(part.name == "suppression" for part in fields(kind))]
+SUPPRESSING = [kind for kind in METHODS if "suppression" in kind.__struct_fields__]
 PLAN = (
     Plan(
         KAnonymity(5), LDiversity(3, "illness"), method=Local(suppression=Suppression(share=0.02)), other="insensitive"

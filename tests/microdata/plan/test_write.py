@@ -1,6 +1,6 @@
 """Writing plans: every model, method, loss, hierarchy and option is read back as it was, wherever the plan lies."""
 
-from dataclasses import fields, replace
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
@@ -12,6 +12,7 @@ from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.plan.read import PLAN, read_plan
 from sfumato.microdata.plan.write import plan_dict, plan_text
 from sfumato.schema.composite import RecordSchema
+from sfumato.values import replace
 
 TREE = {"type": "tree", "parents": {"01067": "0", "no": "0", "null": "0"}}
 FILE = {"type": "file", "path": "ladders/a.csv", "separator": ","}

@@ -1,7 +1,6 @@
 """The prediction of a release: right for the rows as they must be published, wrong for any other rows."""
 
 from collections import Counter
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,6 +10,7 @@ from sfumato.microdata.methods.search import search
 from sfumato.microdata.plan.read import read_plan
 from sfumato.microdata.recoding.expected_counts import classes_of, expected_counts, hides_sensitive
 from sfumato.microdata.recoding.mapping import SuppressionHandling, numbered, published_labels
+from sfumato.values import replace
 
 ROWS = [
     ("21", "f", "flu"),

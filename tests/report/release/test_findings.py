@@ -1,7 +1,6 @@
 """What is found of many columns stands in one sentence, whose list of names is folded where there is little room."""
 
 import re
-from dataclasses import replace
 
 import polars as pl
 import pytest
@@ -12,6 +11,7 @@ from sfumato.pipelines.release import anonymize
 from sfumato.report.release.column_evidence import ReportData
 from sfumato.report.release.findings import disclosure, heavily_generalized_columns, inference_risks
 from sfumato.report.release.report import files, text
+from sfumato.values import replace
 
 NAMES = [f"answer_{place:02}" for place in range(1, 13)]
 

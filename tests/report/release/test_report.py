@@ -2,7 +2,6 @@
 
 import json
 import re
-from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -22,6 +21,7 @@ from sfumato.report.release import external
 from sfumato.report.release.column_evidence import ReportData, class_sizes, gather
 from sfumato.report.release.measures import trade_off_sentences
 from sfumato.report.release.report import fragment, html, line, text
+from sfumato.values import replace
 
 LOADING = ("src", "href", "srcset", "data", "action", "poster", "background", "formaction", "xlink:href")
 VOID = {"meta", "br", "link", "img", "input", "hr"}
@@ -94,7 +94,7 @@ def test_the_promises_are_told_with_what_was_reached(written, release) -> None:
 
 
 def test_a_broken_promise_is_told_as_one(release) -> None:
-    from dataclasses import replace
+    from sfumato.values import replace
 
     broken = replace(release.report.models[0], satisfied=False)
     report = replace(release.report, models=(broken,))

@@ -1,7 +1,5 @@
 """The page on a table: its figures are written as the language does, its codes as the file does."""
 
-from dataclasses import replace
-
 import pytest
 
 import sfumato as sf
@@ -11,6 +9,7 @@ from sfumato.report.tables.page import published
 from sfumato.report.tables.report import metrics
 from sfumato.tables.cells.columns import TextColumns
 from sfumato.tables.linked.cross import LEFT_OUT
+from sfumato.values import replace
 
 
 def test_figures_have_the_decimal_mark_of_the_language_and_codes_have_not() -> None:

@@ -1,9 +1,10 @@
 """The attribute endpoints over real HTTP: both request forms, names, labels, bucket rules, graphs."""
 
-from dataclasses import replace
 from datetime import date
 
 import pytest
+
+from sfumato.values import replace
 
 HOMES = [("Long Row 1", "Aven", "North"), ("Long Row 2", "Aven", "North"), ("Mill Lane 1", "Belt", "North")]
 HOMES += [("Quay 3", "Crail", "South"), ("Quay 4", "Crail", "South"), ("Quay 5", "Dorn", "South")]

@@ -6,7 +6,6 @@ import socket
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from functools import partial
 
 import httpx
@@ -17,6 +16,7 @@ from sfumato.attributes.sources import Sources
 from sfumato.service.attributes.endpoints import Endpoints
 from sfumato.service.settings import Limits, Settings
 from sfumato.service.workers.messages import TakesLongError
+from sfumato.values import replace
 
 MASK = {"name": {"anonymisationType": "Masking", "dataType": "String"}}
 TURTLE = b"""@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> . @prefix soya: <https://w3id.org/soya/ns#> .

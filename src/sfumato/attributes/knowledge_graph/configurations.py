@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 from sfumato.attributes.configuration import AttributeRule, Configuration, known_name
 from sfumato.attributes.knowledge_graph.parsing import PREFIXES, local_name, order_of, select
 from sfumato.attributes.operations.operation import DataType, normalize, of_range
-from sfumato.dataclass import dataclass
 from sfumato.errors import PlanError, PlanIssue, did_you_mean, issue
 from sfumato.localization.messages import Message
+from sfumato.values import Value
 
 if TYPE_CHECKING:
     from rdflib import Graph
@@ -24,8 +24,7 @@ ATTRIBUTES = (
 MOST_CLASSES, MOST_ATTRIBUTES = 1_000, 5_000
 
 
-@dataclass(frozen=True, slots=True)
-class Attribute:
+class Attribute(Value):
     """An attribute of a class, as described by the graph."""
 
     iri: str
@@ -37,8 +36,7 @@ class Attribute:
         return local_name(self.iri)
 
 
-@dataclass(frozen=True, slots=True)
-class ClassConfigurations:
+class ClassConfigurations(Value):
     """The classes of a graph by their addresses, each with its attributes in the document's order."""
 
     attributes: Mapping[str, tuple[Attribute, ...]]

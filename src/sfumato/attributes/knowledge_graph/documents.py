@@ -28,14 +28,13 @@ from sfumato.attributes.knowledge_graph.parsing import (
     with_contexts,
 )
 from sfumato.attributes.operations.operation import find
-from sfumato.dataclass import dataclass
 from sfumato.errors import DataError, PlanError
+from sfumato.values import Value
 
 TYPES = {"numeric": "double", "integer": "integer", "date": "date", "datetime": "dateTime"}
 
 
-@dataclass(frozen=True, slots=True)
-class DocumentClass:
+class DocumentClass(Value):
     """One class of the configuration: its rules, and the address, levels and new suffix of each attribute."""
 
     iri: str
@@ -145,8 +144,7 @@ GRAPH, CONTEXT, ID = "@graph", "@context", "@id"
 FRAME = frozenset({RDF.type, RDF.first, RDF.rest})
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(Value):
     """The options for a document; None means the default of the configuration.
 
     Attributes:

@@ -12,16 +12,15 @@ from typing import Any
 from rdflib import Literal, URIRef
 
 from sfumato.attributes.knowledge_graph.parsing import BASE, parse_document
-from sfumato.dataclass import dataclass
 from sfumato.errors import InternalError
+from sfumato.values import Value
 
 Statement = tuple[Any, Any, Any]
 Signature = tuple[str, str, str]
 BLANK = "_:"
 
 
-@dataclass(frozen=True, slots=True)
-class Places:
+class Places(Value):
     """The original document.
 
     Attributes:

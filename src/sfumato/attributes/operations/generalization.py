@@ -9,12 +9,11 @@ import numpy as np
 from sfumato.attributes.operations.masking import Masking
 from sfumato.attributes.operations.operation import MASK, OperationResult, Task, ValueRefusedError, operation
 from sfumato.attributes.operations.scales import assign, read_scale
-from sfumato.dataclass import dataclass
 from sfumato.localization.messages import Message
+from sfumato.values import Value
 
 
-@dataclass(frozen=True, slots=True)
-class Interval:
+class Interval(Value):
     """A published range.
 
     Attributes:

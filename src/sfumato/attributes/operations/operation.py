@@ -13,9 +13,9 @@ from typing import Any, Literal, Protocol, TypeVar, get_args
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.dataclass import dataclass
 from sfumato.errors import DataError, PlanError, did_you_mean
 from sfumato.localization.messages import Message
+from sfumato.values import Value
 
 Kind = Literal["numeric", "integer", "date", "datetime", "string", "boolean", "address", "object", "other"]
 
@@ -49,8 +49,7 @@ XSD_KINDS: dict[str, Kind] = {
 TITLES: dict[Kind, str] = {kind: title for title, kind in NAMED.values()}
 
 
-@dataclass(frozen=True, slots=True)
-class DataType:
+class DataType(Value):
     """The type of an attribute's values.
 
     Attributes:
@@ -101,8 +100,7 @@ GROUP = "sfumato.operations"
 OWN = ("masking", "generalization", "randomization")
 
 
-@dataclass(frozen=True, slots=True)
-class Task:
+class Task(Value):
     """The task of an operation.
 
     Attributes:
@@ -119,8 +117,7 @@ class Task:
     smallest_group: int = 3
 
 
-@dataclass(frozen=True, slots=True)
-class OperationResult:
+class OperationResult(Value):
     """The published values: for each value the index of its entry, in the order of the values.
 
     Attributes:

@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.attributes.operations.operation import Codes, Kind, Task, ValueRefusedError
-from sfumato.dataclass import dataclass
 from sfumato.localization.messages import Message
+from sfumato.values import Value
 
 Days = npt.NDArray[np.int64]
 Micros = npt.NDArray[np.int64]
@@ -34,8 +34,7 @@ DECIMAL = re.compile(r"(?=.{1,400}\Z)\s*[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?
 SCALED: tuple[Kind, ...] = ("numeric", "integer", "date", "datetime")
 
 
-@dataclass(frozen=True, slots=True)
-class NumericScale:
+class NumericScale(Value):
     """A column as numbers, and functions that convert numbers back.
 
     Attributes:

@@ -7,7 +7,6 @@ import narwhals as nw
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.dataclass import dataclass
 from sfumato.engines.dataframes.count import ALL, Coded, Codes, Rows, occurring, packed, repeated
 from sfumato.engines.dataframes.sources import bare, plain_values, worded
 from sfumato.engines.join_keys import person_hash, shared_out
@@ -25,10 +24,10 @@ from sfumato.microdata.recoding.mapping import (
     SuppressionHandling,
     numbered,
 )
+from sfumato.values import Value
 
 
-@dataclass(frozen=True, slots=True)
-class RecodingApplier:
+class RecodingApplier(Value):
     """A recoding to apply to the rows of a frame; `coded` returns a column's distinct texts and codes."""
 
     recoding: Recoding

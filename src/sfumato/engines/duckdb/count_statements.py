@@ -8,7 +8,6 @@ row are packed as in key_packing.py, and rows are grouped by the packed codes.
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 
-from sfumato.dataclass import dataclass
 from sfumato.engines import sql
 from sfumato.engines.canonical_text import Texts, ordered
 from sfumato.engines.duckdb.expressions import (
@@ -25,13 +24,13 @@ from sfumato.engines.engine import MissingRules
 from sfumato.engines.join_keys import PERSON
 from sfumato.microdata.counts.combinations import Packing, packing_of
 from sfumato.microdata.counts.persons import ADDED_UP
+from sfumato.values import Value
 
 # Number of rows that show whether a column has too many texts, before all rows are scanned.
 SAMPLED_ROWS = 20_000
 
 
-@dataclass(frozen=True)
-class Counting:
+class Counting(Value):
     """The statements that count combinations of some columns of a table."""
 
     table: str
@@ -188,8 +187,7 @@ def in_order(lists: Sequence[Sequence[str | None] | None]) -> tuple[Texts, ...] 
     return tuple(ordered([*{*(texts or ())}]) for texts in lists)
 
 
-@dataclass(frozen=True)
-class CodeCounting(Counting):
+class CodeCounting(Counting, dict=True):
     """The statements that group rows by the packed codes of their texts.
 
     Attributes:

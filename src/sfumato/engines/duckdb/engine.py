@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -38,6 +37,7 @@ from sfumato.microdata.counts.frequency_table import ValueCounts
 from sfumato.microdata.counts.persons import PersonCount
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.microdata.recoding.mapping import STAR, LevelRecoding, Recoding, SuppressionHandling
+from sfumato.values import replace
 
 Row = dict[str, str | None]
 # Texts of at most this many cells are numbered in Python.

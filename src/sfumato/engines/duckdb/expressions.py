@@ -2,10 +2,8 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field
 from functools import cached_property
 
-from sfumato.dataclass import dataclass
 from sfumato.engines import sql
 from sfumato.engines.canonical_text import WHITE_SPACE
 from sfumato.engines.duckdb.sources import Source
@@ -13,6 +11,7 @@ from sfumato.engines.engine import MissingRules
 from sfumato.engines.join_keys import PERSON, JoinTables
 from sfumato.hierarchies.spellings import NOISE, SIGNS
 from sfumato.microdata.counts.combinations import Packing
+from sfumato.values import Value, field
 
 INTEGERS = frozenset({"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER"})
 # Maximum length of a list that is searched for each dictionary entry, or for each row of a part without a dictionary.
@@ -25,8 +24,7 @@ _NUMBER = re.compile(r"0|-?[1-9]\d{0,18}", re.ASCII)
 MAX_TEXTS = 2_000
 
 
-@dataclass(frozen=True)
-class DictionaryExpression:
+class DictionaryExpression(Value, dict=True):
     """The dictionary expressions of one column.
 
     Attributes:
@@ -149,7 +147,6 @@ def locating(table: str, column: str, texts: Sequence[str], limit: int, strip: b
     return f"SELECT place FROM ({numbers}) WHERE value IN ({wanted}) ORDER BY place LIMIT {int(limit)}"
 
 
-@dataclass(frozen=True, slots=True)
 class RecodingApplier(JoinTables):
     """A recoding to apply to the rows of a source.
 

@@ -1,14 +1,12 @@
 """Rows of text files that fit in memory: read once as codes, then counted (also by persons) and published."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.dataclass import dataclass
 from sfumato.engines import sql
 from sfumato.engines.canonical_text import Texts
 from sfumato.engines.duckdb.count_statements import CodeCounting, Counting, in_order
@@ -24,6 +22,7 @@ from sfumato.microdata.counts.combinations import Words, counted_words, packing_
 from sfumato.microdata.counts.frequency_table import DROPPED, ValueCounts
 from sfumato.microdata.counts.persons import PersonCount, number_keys, persons_of_rows
 from sfumato.microdata.data_plan import DataPlan
+from sfumato.values import Value, replace
 
 # Limits of rows in memory: their number, their approximate bytes, and the fraction 1/SHARE of a memory limit.
 MOST_ROWS = 20_000_000
@@ -204,8 +203,7 @@ _MOST_BYTES = 1 << 24
 _VALUE_BYTES = 32
 
 
-@dataclass(frozen=True, slots=True)
-class EncodedColumn:
+class EncodedColumn(Value):
     """The ordered distinct texts of a column, and the code of each row."""
 
     texts: Texts

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.dataclass import dataclass
 from sfumato.engines import sql
 from sfumato.engines.canonical_text import Texts
 from sfumato.engines.duckdb.database import changed
@@ -22,6 +21,7 @@ from sfumato.hierarchies.hierarchy import present_codes
 from sfumato.microdata.counts.combinations import places_of
 from sfumato.microdata.keyed_random import shuffled
 from sfumato.microdata.recoding.mapping import STAR, numbered
+from sfumato.values import Value
 
 # Types whose values are read from and written to the database unchanged.
 NUMBERS = INTEGERS | {"DOUBLE"}
@@ -30,8 +30,7 @@ ROW_BYTES, COLUMN_BYTES = 40, 18
 Places = npt.NDArray[np.int64]
 
 
-@dataclass(frozen=True, slots=True)
-class PublishedColumn:
+class PublishedColumn(Value):
     """A published column.
 
     Attributes:
@@ -55,8 +54,7 @@ class PublishedColumn:
         return f"(CAST([{sql.listed(map(sql.text, self.texts))}] AS {kind}[]))[c{place}]"
 
 
-@dataclass(frozen=True, slots=True)
-class LoadedColumns:
+class LoadedColumns(Value):
     """The published columns, loaded as c0, c1, …, and as a0, a1, … for absent numbers."""
 
     columns: Sequence[PublishedColumn]
@@ -76,8 +74,7 @@ class LoadedColumns:
         return [column.value(place, as_texts) for place, column in enumerate(self.columns)]
 
 
-@dataclass(frozen=True)
-class RowCodes:
+class RowCodes(Value, dict=True):
     """A recoding to apply to the codes of rows.
 
     Attributes:

@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.dataclass import dataclass
 from sfumato.engines import sql
 from sfumato.engines.duckdb.expressions import DictionaryExpression, RecodingApplier, as_text, filtered, packed
 from sfumato.engines.duckdb.writing import copy_statement, keys_statement
@@ -23,6 +22,7 @@ from sfumato.hierarchies.hierarchy import present_codes
 from sfumato.microdata.counts.frequency_table import DROPPED
 from sfumato.microdata.keyed_random import ORDER_DIGITS, ROWS_A_HASH, hash_words
 from sfumato.microdata.recoding.mapping import STAR, Division, numbered
+from sfumato.values import Value
 
 # Up to this number of threads, one thread writes codes as fast as all of them write texts.
 MOST_THREADS = 3
@@ -33,8 +33,7 @@ HASHED_HERE = 4_000_000
 HASH_NUMBER = f"(s.sfumato_row - 1) // {ROWS_A_HASH}"
 
 
-@dataclass(frozen=True)
-class Joining:
+class Joining(Value, dict=True):
     """A recoding to apply by joins, and the file to write.
 
     Attributes:

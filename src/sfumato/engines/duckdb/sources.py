@@ -2,14 +2,12 @@
 
 import shutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import field, replace
 from glob import escape
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from sfumato.dataclass import dataclass
 from sfumato.delimited.dialect import COMMA_NUMBER, DecimalMark, damaged, empty, encoding_of, title_line
 from sfumato.delimited.header import SAMPLED_RECORDS, header_of, is_title_row
 from sfumato.delimited.opening import open_text
@@ -23,6 +21,7 @@ from sfumato.engines.sql import check_names, table_named
 from sfumato.errors import DataError, PlanError, extra_part
 from sfumato.localization.messages import Message
 from sfumato.microdata.data_plan import DataPlan
+from sfumato.values import Value, field, replace
 
 # The column with the row number.
 ROW = "sfumato_row"
@@ -36,8 +35,7 @@ USUAL_BYTES, USUAL_BUFFER = 1_000_000, 32_000_000
 NATIVE_ENCODINGS = {"utf-8": "utf-8", "iso8859-1": "latin-1", "utf-16": "utf-16"}
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
+class Source(Value):
     """Rows that DuckDB can read.
 
     Attributes:

@@ -14,7 +14,6 @@ from pathlib import Path
 
 import numpy as np
 
-from sfumato.dataclass import dataclass
 from sfumato.engines import sql
 from sfumato.engines.duckdb.expressions import (
     MAX_TEXTS,
@@ -29,6 +28,7 @@ from sfumato.engines.join_keys import PERSON
 from sfumato.hierarchies.hierarchy import present_codes
 from sfumato.microdata.counts.frequency_table import DROPPED
 from sfumato.microdata.recoding.mapping import STAR, LevelRecoding
+from sfumato.values import Value
 
 MAX_CLASSES = 5_000_000
 # The mask is copied for every two thousand rows.
@@ -47,8 +47,7 @@ def streams(application: RecodingApplier) -> bool:
     )
 
 
-@dataclass(frozen=True)
-class Stream:
+class Stream(Value, dict=True):
     """A full-domain recoding to write in one stream."""
 
     application: RecodingApplier

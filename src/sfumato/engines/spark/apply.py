@@ -11,7 +11,6 @@ import numpy as np
 from pyspark.sql import Window
 from pyspark.sql import functions as F  # noqa: N812
 
-from sfumato.dataclass import dataclass
 from sfumato.engines.canonical_text import arrow
 from sfumato.engines.engine import MissingRules
 from sfumato.engines.join_keys import PERSON, JoinTables
@@ -31,7 +30,6 @@ _SHARED_BITS = ROWS_A_HASH.bit_length() - 1
 MISSING = "\0missing"
 
 
-@dataclass(frozen=True, slots=True)
 class RecodingApplier(JoinTables):
     """A recoding to apply to the rows of a Spark source."""
 

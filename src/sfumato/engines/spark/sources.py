@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from glob import escape
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,6 @@ from pyspark.sql import Window
 from pyspark.sql import functions as F  # noqa: N812
 
 from sfumato.confinement import check_open
-from sfumato.dataclass import dataclass
 from sfumato.delimited.dialect import COMMA_NUMBER, DecimalMark
 from sfumato.engines.canonical_text import WHITE_SPACE, no_text
 from sfumato.engines.engine import MissingRules
@@ -20,6 +18,7 @@ from sfumato.engines.sql import check_names
 from sfumato.errors import EngineError
 from sfumato.hierarchies.spellings import SIGNS
 from sfumato.microdata.data_plan import DataPlan, code_numbers, code_texts
+from sfumato.values import Value, replace
 
 ROW = "sfumato_row"
 FILE, INDEX = "sfumato_file", "sfumato_index"
@@ -28,8 +27,7 @@ TEXTLESS = ("binary", "array", "map", "struct", "variant")
 INFERENCE = "spark.sql.sources.partitionColumnTypeInference.enabled"
 
 
-@dataclass(frozen=True)
-class SparkSource:
+class SparkSource(Value):
     """Rows that Spark can read.
 
     Attributes:

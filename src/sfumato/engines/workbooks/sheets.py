@@ -4,7 +4,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from sfumato.dataclass import dataclass
 from sfumato.delimited.dialect import damaged
 from sfumato.engines.sql import table_named
 from sfumato.engines.workbooks.archive import Mark, Merged, Place, listed, name_of, opened
@@ -12,6 +11,7 @@ from sfumato.engines.workbooks.cell_properties import BOOK, CONTENT, marks_in_od
 from sfumato.engines.workbooks.used_range import check_extent, check_packing
 from sfumato.errors import DataError, extra_part
 from sfumato.localization.messages import Message, first_names
+from sfumato.values import Value
 
 # The maximum size of a cover sheet, which describes the workbook.
 _COVER_ROWS, _COVER_WIDTH = 30, 2
@@ -19,8 +19,7 @@ _COVER_ROWS, _COVER_WIDTH = 30, 2
 SHOWN = 12
 
 
-@dataclass(frozen=True, slots=True)
-class Sheet:
+class Sheet(Value):
     """A sheet of a workbook.
 
     Attributes:
@@ -121,8 +120,7 @@ def _read(path: Path, book: Any, name: str, names: tuple[str, ...]) -> Sheet:
 ERRORS = "{count} {count:cell holds an error|cells hold errors} ({places}), read as missing."
 
 
-@dataclass(frozen=True, slots=True)
-class MarkedSheet:
+class MarkedSheet(Value):
     """The notes on a sheet and its merged cells.
 
     Attributes:

@@ -13,10 +13,10 @@ from xml.parsers.expat import XMLParserType
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.dataclass import dataclass
 from sfumato.engines.workbooks.archive import Archive, Attributes, Place, name_of, opened, place_of, plain
 from sfumato.engines.workbooks.cell_properties import BOOK, CELLS, CONTENT, part_of
 from sfumato.errors import DataError
+from sfumato.values import State
 
 # This many positions are always accepted; above, at least one in SPARSE positions must be filled.
 ROOM, SPARSE = 1 << 24, 20
@@ -51,8 +51,7 @@ VALUE_OF_LETTER, VALUE_OF_DIGIT = _values("A", 26, 1), _values("0", 10, 0)
 SPACES, QUOTES, ENDS = _among(b" \t\r\n"), _among(b"\"'"), _among(b" \t\r\n/>")
 
 
-@dataclass(slots=True)
-class _Extent:
+class _Extent(State):
     """The filled cells of a sheet so far: their number, and the extreme rows and columns."""
 
     cells: int = 0

@@ -6,9 +6,7 @@ a file of sensitive measures, is likely another one. If the other columns explai
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
 
-from sfumato.dataclass import dataclass
 from sfumato.hierarchies.role_detection import role_reasons
 from sfumato.hierarchies.role_detection.coded_numbers import LISTS
 from sfumato.hierarchies.role_detection.content_detection import distribution_of
@@ -23,6 +21,7 @@ from sfumato.hierarchies.role_detection.suggestion import UNKNOWN_RANK, Suggesti
 from sfumato.hierarchies.role_detection.unexplained_numbers import are_counts, are_measures
 from sfumato.hierarchies.role_detection.unnamed_columns import known_by_spread, private_like
 from sfumato.patterns import regex
+from sfumato.values import Value, replace
 
 # Breeds are words; letters and numbers may be codes of races.
 _WORD, _MOST = regex(r".*[^\W\d_]{4}.*"), 0.8
@@ -49,8 +48,7 @@ _ROUNDS = 2
 _LETTERS = 2
 
 
-@dataclass(frozen=True, slots=True)
-class _Told:
+class _Told(Value):
     """A column of known meaning."""
 
     profile: Profile

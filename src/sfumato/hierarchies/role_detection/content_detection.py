@@ -3,12 +3,10 @@
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from sfumato.dataclass import dataclass
 from sfumato.delimited.dialect import CURRENCY_SIGN
 from sfumato.errors import PlanError
 from sfumato.hierarchies.hierarchy import Hierarchy
@@ -24,6 +22,7 @@ from sfumato.hierarchies.role_detection.profile import FEET, Profile, inches
 from sfumato.hierarchies.types import ColumnType, canonical, numerals
 from sfumato.patterns import regex
 from sfumato.schema.composite import read
+from sfumato.values import Value, replace
 
 # A column holds numbers or codes if nearly all rows do; the few others are typing errors.
 _SHARE = 0.95
@@ -70,8 +69,7 @@ _SPAN, _DENSE, _CROWDED_AGE = 30, 0.8, 0.12
 _LEVEL_KEYS = ("levels", "widths", "bounds", "shown")
 
 
-@dataclass(frozen=True, slots=True)
-class Content:
+class Content(Value):
     """The kind of a column's values, with a suitable type and hierarchy.
 
     Attributes:

@@ -7,9 +7,9 @@ import re
 from collections.abc import Callable
 from functools import cache
 
-from sfumato.dataclass import dataclass
 from sfumato.hierarchies.role_detection.profile import Profile
 from sfumato.patterns import regex
+from sfumato.values import Value
 
 Check = Callable[[str], bool]
 
@@ -21,8 +21,7 @@ _STREETS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Format:
+class Format(Value):
     """The format of a kind of values, and the proportion of a column's rows that must have it."""
 
     key: str

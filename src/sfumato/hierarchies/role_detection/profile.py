@@ -7,10 +7,10 @@ from itertools import compress
 
 import numpy as np
 
-from sfumato.dataclass import dataclass
 from sfumato.hierarchies.spellings import plain_keys
 from sfumato.hierarchies.types import canonical
 from sfumato.patterns import regex
+from sfumato.values import Value
 
 # Systolic and diastolic value.
 PRESSURE = regex(r"(?:[6-9]\d|1\d\d|2[0-5]\d) ?/ ?(?:[3-9]\d|1[0-5]\d)")
@@ -24,8 +24,7 @@ FEW_VALUES = 20
 _ROWS_A_VALUE = 10
 
 
-@dataclass(frozen=True)
-class Profile:
+class Profile(Value, dict=True):
     """The profile of a column: name, distinct values with their rows, number of rows, and of missing values."""
 
     name: str

@@ -7,7 +7,6 @@ more (Aggarwal 2005, "On k-anonymity and the curse of dimensionality", VLDB).
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 
-from sfumato.dataclass import dataclass
 from sfumato.hierarchies.role_detection import role_reasons
 from sfumato.hierarchies.role_detection.lexicon.concepts import WORDS
 from sfumato.hierarchies.role_detection.lexicon.name_terms import words_of
@@ -15,6 +14,7 @@ from sfumato.hierarchies.role_detection.profile import Profile
 from sfumato.hierarchies.role_detection.quasi_identifiers import as_quasi_identifier
 from sfumato.hierarchies.role_detection.suggestion import UNKNOWN_RANK, Suggestion
 from sfumato.hierarchies.types import canonical
+from sfumato.values import Value
 
 # Maximum number of columns with a place of their own, and of all: near duplicates share a place.
 MAX_QUASI_IDENTIFIERS, MOST_WITH_TWINS = 8, 12
@@ -28,8 +28,7 @@ _MOST_CATEGORIES, _COMMON = 30, 0.95
 _SPARE = frozenset(("date", "body"))
 
 
-@dataclass(frozen=True, slots=True)
-class Selection:
+class Selection(Value):
     """Suggestions with a few quasi-identifiers, and the remaining candidates, the best first."""
 
     suggestions: dict[str, Suggestion]

@@ -7,7 +7,6 @@ somebody said or what was found, which is sensitive. An answer occurs in many ro
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from sfumato.hierarchies.role_detection import role_reasons
 from sfumato.hierarchies.role_detection.lexicon.concepts import fold
@@ -15,6 +14,7 @@ from sfumato.hierarchies.role_detection.lexicon.name_terms import words_of
 from sfumato.hierarchies.role_detection.profile import Profile
 from sfumato.hierarchies.role_detection.suggestion import Suggestion
 from sfumato.patterns import regex
+from sfumato.values import replace
 
 Chosen = dict[str, Suggestion]
 # Answers: maximum number; rare ones are typing errors; proportion of common answers of equal sets.

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.dataclass import dataclass
+from sfumato.values import Value
 
 Numbers = npt.NDArray[np.float64]
 
@@ -24,8 +24,7 @@ _AGES, _YEARS = (0, 120), (1850, 2100)
 _AGE_WIDTHS = [5, 10, 20, 40]
 
 
-@dataclass(frozen=True)
-class NumberDistribution:
+class NumberDistribution(Value):
     """Distinct numbers, ascending, with the rows that have them."""
 
     numbers: Numbers

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from sfumato.dataclass import dataclass
 from sfumato.hierarchies.role_detection.coded_numbers import without_no_answers
 from sfumato.hierarchies.role_detection.content_detection import Content, content_of, distribution_of, short_postcodes
 from sfumato.hierarchies.role_detection.key_columns import UNIQUE_SHARE, spread_as_weights
@@ -15,6 +14,7 @@ from sfumato.hierarchies.role_detection.unexplained_numbers import are_bell_shap
 from sfumato.hierarchies.role_detection.value_requirements import MEETS, NUMERIC
 from sfumato.hierarchies.types import canonical, numerals
 from sfumato.patterns import regex
+from sfumato.values import Value
 
 _MOST = 0.8
 _SEVERAL = 5
@@ -43,8 +43,7 @@ _WITH_CENTS, _MANY_SUMS = regex(r"-?\d+[.,]\d{2}"), 50
 _MOST_LISTED, _MANY_ROWS, _COMMON = 100, 20, 0.95
 
 
-@dataclass(frozen=True)
-class RoleEvidence:
+class RoleEvidence(Value):
     """A column's profile, its content, and the concepts that its name suggests and its values support."""
 
     profile: Profile

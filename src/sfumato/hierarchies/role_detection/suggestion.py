@@ -2,18 +2,17 @@
 
 from typing import Any
 
-from sfumato.dataclass import dataclass
 from sfumato.hierarchies.role_detection import role_reasons
 from sfumato.hierarchies.role_detection.lexicon.concepts import Role
 from sfumato.hierarchies.types import ColumnType
+from sfumato.values import Value
 
 UNKNOWN_RANK = 3
 # Proposed protection of a special quasi-identifier: at least two values among rows that agree in all others.
 PROTECT = {"model": "l-diversity", "variant": "distinct", "l": 2}
 
 
-@dataclass(frozen=True, slots=True)
-class Suggestion:
+class Suggestion(Value):
     """The suggested plan of a column, and its reason.
 
     Attributes:

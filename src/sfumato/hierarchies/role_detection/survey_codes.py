@@ -7,9 +7,7 @@ nines far above all other numbers (999 among ages).
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import field, replace
 
-from sfumato.dataclass import dataclass
 from sfumato.hierarchies.role_detection.lexicon.codebooks import CodebookLabel
 from sfumato.hierarchies.role_detection.lexicon.name_terms import concepts_of
 from sfumato.hierarchies.role_detection.profile import Profile
@@ -17,6 +15,7 @@ from sfumato.hierarchies.role_detection.role_reasons import by_codebook
 from sfumato.hierarchies.role_detection.roles import suggest as suggest_column
 from sfumato.hierarchies.role_detection.suggestion import Suggestion
 from sfumato.patterns import regex
+from sfumato.values import Value, field, replace
 
 Counts = Mapping[str | None, int]
 # Labels of codes for "no answer".
@@ -48,8 +47,7 @@ _WHOLE_NUMBERS = regex("; here (?:whole numbers|codes of .*?)(?=[.])")
 _LABELED = 0.9
 
 
-@dataclass(frozen=True, slots=True)
-class CodeBook:
+class CodeBook(Value):
     """Further information about columns: labels of a statistical package, and those of a public codebook.
 
     Attributes:

@@ -1,14 +1,12 @@
 """Rows that attacks work on (published, original and control rows), coded column by column for compiled loops."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import field
 from functools import cached_property
 from typing import overload
 
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.dataclass import dataclass
 from sfumato.hierarchies.hierarchy import Hierarchy
 from sfumato.hierarchies.label_bounds import in_order
 from sfumato.microdata.attacks.label_semantics import (
@@ -21,6 +19,7 @@ from sfumato.microdata.attacks.label_semantics import (
     numbers_in,
     ranges_of,
 )
+from sfumato.values import Value, field
 
 Codes = npt.NDArray[np.int32]
 
@@ -91,8 +90,7 @@ Columns = Mapping[str, Sequence[Text]]
 MOST_STRANGE = 0.5
 
 
-@dataclass(frozen=True)
-class AttackColumn:
+class AttackColumn(Value, dict=True):
     """One column: labels of the published rows, values of original and control rows, and the meaning of the labels.
 
     Attributes:
@@ -202,8 +200,7 @@ class AttackColumn:
         return same
 
 
-@dataclass(frozen=True)
-class AttackRows:
+class AttackRows(Value):
     """All rows of an attack, and the roles of their columns.
 
     Attributes:

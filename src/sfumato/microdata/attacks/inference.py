@@ -11,19 +11,18 @@ own row. If fewer are, the person is not protected by a class, and every correct
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.dataclass import dataclass
 from sfumato.microdata.attacks.coded_rows import AttackColumn, AttackRows, Codes
 from sfumato.microdata.attacks.label_semantics import Floats
 from sfumato.microdata.attacks.linkage import Ints, Votes, space_of
 from sfumato.microdata.attacks.result import SENSITIVE_KNOWN, AttackResult, Rate
 from sfumato.microdata.attacks.singling_out import Told
+from sfumato.values import Value, replace
 
 # More distinct values are too many for a classifier.
 MOST_VALUES = 50
@@ -46,8 +45,7 @@ def is_learnable(target: AttackColumn) -> bool:
     return 2 <= len(target.labels) <= MOST_VALUES and len(target.published) >= 2 * LEAST_ROWS
 
 
-@dataclass(frozen=True, slots=True)
-class Trees:
+class Trees(Value):
     """A classifier of one column by others."""
 
     target: AttackColumn
@@ -172,8 +170,7 @@ def _sample(rows: AttackRows, which: str, attempts: int, random: np.random.Gener
     return order[:attempts].astype(np.int32)
 
 
-@dataclass(frozen=True, slots=True)
-class _Hunt:
+class _Hunt(Value):
     """The targets of the attack, and the number of rows that protect a person."""
 
     rows: AttackRows

@@ -10,11 +10,11 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.dataclass import dataclass
 from sfumato.hierarchies.dates import read_moments
 from sfumato.hierarchies.hierarchy import Hierarchy
 from sfumato.hierarchies.label_bounds import bounds_of
 from sfumato.microdata.recoding.range_grid import range_ends
+from sfumato.values import Value
 
 Floats = npt.NDArray[np.float64]
 Text = str | None
@@ -34,8 +34,7 @@ _CODE = re.compile(r"-?0\d+")
 _NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?")
 
 
-@dataclass(frozen=True, slots=True)
-class LabelSemantics:
+class LabelSemantics(Value):
     """The meaning of a column's labels.
 
     Attributes:

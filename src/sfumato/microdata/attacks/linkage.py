@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.dataclass import dataclass
 from sfumato.localization.messages import Message
 from sfumato.microdata.attacks import kernels
 from sfumato.microdata.attacks.coded_rows import AttackColumn, AttackRows, Codes
@@ -18,6 +17,7 @@ from sfumato.microdata.attacks.kernels import ONE, Listing, Sides, Turns
 from sfumato.microdata.attacks.label_semantics import Floats
 from sfumato.microdata.attacks.result import AttackResult, Rate
 from sfumato.microdata.attacks.singling_out import Told
+from sfumato.values import Value
 
 Ints = npt.NDArray[np.int64]
 
@@ -34,8 +34,7 @@ _FURTHEST = 1 << 58
 _MOST_DECIMALS, _MOST_STEPS = 6, 1 << 34
 
 
-@dataclass(frozen=True, slots=True)
-class Votes:
+class Votes(Value):
     """The values of a column in the nearest rows of each target.
 
     Attributes:
@@ -62,8 +61,7 @@ class Votes:
         return np.where((left <= 0) & (self.next_counts == 0), -1, said)
 
 
-@dataclass(frozen=True)
-class NeighborSpace:
+class NeighborSpace(Value):
     """Published rows and targets as arrays for the compiled loops; see the kernels for the shapes."""
 
     columns: tuple[AttackColumn, ...]

@@ -10,15 +10,14 @@ violates a model. A value that all remaining assignments give to a part is known
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.dataclass import dataclass
 from sfumato.microdata.attacks.result import AttackResult, Rate
 from sfumato.microdata.models.equivalence_classes import EquivalenceClasses, histogram
 from sfumato.microdata.models.model import PrivacyModel
+from sfumato.values import Value, replace
 
 NAME = "minimality"
 Codes = npt.NDArray[np.int64]
@@ -26,16 +25,14 @@ DRAWS = 400
 _LEAST_DRAWS = 20
 
 
-@dataclass(frozen=True, slots=True)
-class Finer:
+class Finer(Value):
     """A published class and its parts one level finer: the part and the sensitive value of each row."""
 
     parts: Codes
     values: Codes
 
 
-@dataclass(frozen=True, slots=True)
-class SensitiveTarget:
+class SensitiveTarget(Value):
     """The sensitive column that is attacked: its name, its values, and its privacy models."""
 
     column: str

@@ -12,11 +12,10 @@ disclosure nor a proof of safety.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field, replace
 from statistics import NormalDist
 from typing import Any
 
-from sfumato.dataclass import dataclass
+from sfumato.values import Value, field, replace
 
 CONFIDENCE = 0.95
 # Joint probability that all attacks together wrongly accuse a sound release.
@@ -33,8 +32,7 @@ SENSITIVE_KNOWN = (
 SUCCEEDED = "attack succeeded: evidence, measured and not proved"
 
 
-@dataclass(frozen=True, slots=True)
-class Rate:
+class Rate(Value):
     """A success rate; successes may be expected values, so they need not be integers."""
 
     successes: float
@@ -67,8 +65,7 @@ class Rate:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class AttackResult:
+class AttackResult(Value):
     """The result of one attack.
 
     Attributes:
@@ -164,8 +161,7 @@ def _risk(attack: float, control: float) -> float:
     return max(0.0, (attack - control) / (1 - control)) if control < 1 else 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class Absence:
+class Absence(Value):
     """An attack that was not run, and why."""
 
     name: str

@@ -8,17 +8,16 @@ Cohen & Nissim (2020), https://doi.org/10.1073/pnas.1914598117.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.dataclass import dataclass
 from sfumato.localization.messages import Message
 from sfumato.microdata.attacks.coded_rows import AttackColumn, AttackRows, Codes
 from sfumato.microdata.attacks.kernels import count_rows, rows_of_codes
 from sfumato.microdata.attacks.result import SENSITIVE_KNOWN, AttackResult, Rate
+from sfumato.values import Value, replace
 
 # Batch size of predicates: conditions stay small in memory, and progress is reported regularly.
 AT_ONCE = 250
@@ -26,8 +25,7 @@ Counts = npt.NDArray[np.int64]
 Told = Callable[[], None]
 
 
-@dataclass(frozen=True, slots=True)
-class Condition:
+class Condition(Value):
     """A condition on a column: equal to a published label, or a number not below (or not above) it.
 
     A guesser has no labels: its conditions use a value of other rows (`guessed`).
@@ -181,8 +179,7 @@ def _directions(columns: Sequence[AttackColumn]) -> npt.NDArray[np.int64]:
     return np.stack(rows)
 
 
-@dataclass(frozen=True)
-class _Hunt:
+class _Hunt(Value, dict=True):
     """The attack with some columns."""
 
     rows: AttackRows

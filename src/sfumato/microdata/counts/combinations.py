@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.dataclass import dataclass
 from sfumato.microdata.counts import grouping_kernels
 from sfumato.microdata.models.equivalence_classes import BoolArray, Counts
+from sfumato.values import Value
 
 Words = npt.NDArray[np.uint64]
 WORD_BITS = 64
@@ -22,8 +22,7 @@ WORD_BITS = 64
 MOST_SPAN = 4
 
 
-@dataclass(frozen=True, slots=True)
-class Packing:
+class Packing(Value):
     """Position of each column's code: its word, the shift within it, and the mask of its bits.
 
     No code is split over two words and none overflows: a word takes columns as long as their bits fit.
@@ -135,8 +134,7 @@ AnyCodes = npt.NDArray[np.signedinteger[Any]]
 MOST = 1 << 62
 
 
-@dataclass(frozen=True, slots=True)
-class CountDifference:
+class CountDifference(Value):
     """The number of rows of each combination of texts; duplicate combinations are added.
 
     Attributes:

@@ -5,14 +5,12 @@ deliver texts.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import field, replace
 from functools import cached_property
 from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.dataclass import dataclass
 from sfumato.hierarchies.hierarchy import Codes, Hierarchy
 from sfumato.hierarchies.lists import SuppressAll
 from sfumato.hierarchies.spellings import one_spelling, plain_text
@@ -22,12 +20,12 @@ from sfumato.microdata.counts.combinations import Packing, Words, packing_of
 from sfumato.microdata.data_plan import OnInvalid
 from sfumato.microdata.models.equivalence_classes import Counts, EquivalenceClasses, Floats, Histogram, histogram
 from sfumato.microdata.plan.model import ColumnPlan, Plan
+from sfumato.values import Value, field, replace
 
 DROPPED = -1
 
 
-@dataclass(frozen=True, slots=True)
-class ValueCounts:
+class ValueCounts(Value):
     """Value counts from an engine: the distinct combinations of columns as texts, and their number of rows.
 
     Attributes:
@@ -45,8 +43,7 @@ class ValueCounts:
     rows: int
 
 
-@dataclass(frozen=True)
-class Coding:
+class Coding(Value, dict=True):
     """Map from the texts of a column to value codes of its hierarchy; `DROPPED` marks a text whose rows are dropped."""
 
     texts: tuple[str | None, ...]
@@ -58,8 +55,7 @@ class Coding:
         return {text: int(code) for text, code in zip(self.texts, self.codes, strict=True)}
 
 
-@dataclass(frozen=True, slots=True)
-class InvalidValues:
+class InvalidValues(Value):
     """Texts of a column that its type or hierarchy does not accept."""
 
     column: str
@@ -72,16 +68,14 @@ class HouseholdRisks(Protocol):
     def risks(self, risks: Floats) -> tuple[Floats, Counts]: ...
 
 
-@dataclass(frozen=True, slots=True)
-class Sample:
+class Sample(Value):
     """The survey sample behind the rows: weights of combinations in millionths, and households."""
 
     weights: Counts | None = None
     households: HouseholdRisks | None = None
 
 
-@dataclass(frozen=True)
-class FrequencyTable:
+class FrequencyTable(Value, dict=True):
     """The distinct combinations of quasi-identifiers, sorted by their codes.
 
     Attributes:

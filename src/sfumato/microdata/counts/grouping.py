@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.dataclass import dataclass
 from sfumato.hierarchies.hierarchy import Hierarchy
 from sfumato.microdata.counts import grouping_kernels, kernels
 from sfumato.microdata.counts.combinations import Packing, Words, packing_of
 from sfumato.microdata.counts.frequency_table import FrequencyTable, ValueCounts
 from sfumato.microdata.models.equivalence_classes import Counts, EquivalenceClasses, Histogram
 from sfumato.microdata.models.persons import PERSONS
+from sfumato.values import Value
 
 Levels = npt.NDArray[np.int16]
 Node = tuple[int, ...]
@@ -103,8 +103,7 @@ def without_needless(
     return Histogram(starts, persons.values[keep], persons.counts[keep], persons.size)
 
 
-@dataclass(frozen=True, slots=True)
-class Grouped:
+class Grouped(Value):
     """The classes at one node: packed labels, sizes, sensitive counts."""
 
     node: Node

@@ -1,13 +1,11 @@
 """Count the persons behind the rows: persons in one combination add up over classes, others are listed one by one."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.dataclass import dataclass
 from sfumato.hierarchies.spellings import plain_key
 from sfumato.microdata.counts import row_kernels as person_kernels
 from sfumato.microdata.counts.combinations import packing_of
@@ -15,6 +13,7 @@ from sfumato.microdata.counts.frequency_table import DROPPED, FrequencyTable, Va
 from sfumato.microdata.models.equivalence_classes import Histogram, histogram
 from sfumato.microdata.models.persons import PERSONS, counting_persons, persons_with
 from sfumato.microdata.plan.model import Plan
+from sfumato.values import Value, replace
 
 Ints = npt.NDArray[np.int64]
 # Mark for an entry of several persons, each with all its rows in one combination.
@@ -23,8 +22,7 @@ ADDED_UP = -1
 MOST_LISTED = 8
 
 
-@dataclass(frozen=True, slots=True)
-class PersonCount:
+class PersonCount(Value):
     """The persons of combinations, optionally with their values of a sensitive column.
 
     Attributes:

@@ -2,19 +2,18 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from math import isnan
 
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.dataclass import dataclass
 from sfumato.errors import DataError
 from sfumato.hierarchies.types import canonical
 from sfumato.localization.messages import Message
 from sfumato.microdata.counts.frequency_table import DROPPED, FrequencyTable, Sample, ValueCounts
 from sfumato.microdata.counts.persons import combinations_of
 from sfumato.microdata.models.equivalence_classes import MILLIONTHS, WEIGHTS, Counts, Floats, weight_content
+from sfumato.values import Value, replace
 
 Labels = tuple[str | None, ...]
 # An upper bound of the number of persons who ever lived.
@@ -109,8 +108,7 @@ def with_households(table: FrequencyTable, text_counts: ValueCounts, missing: Se
     return replace(table, sample=replace(table.sample or Sample(), households=households))
 
 
-@dataclass(frozen=True, slots=True)
-class Households:
+class Households(Value):
     """The assignment of rows to households.
 
     Attributes:

@@ -18,7 +18,6 @@ from typing import ClassVar, Protocol
 
 import numpy as np
 
-from sfumato.dataclass import dataclass
 from sfumato.hierarchies.hierarchy import Hierarchy
 from sfumato.microdata.counts import kernels
 from sfumato.microdata.counts.combinations import Packing, packing_of
@@ -27,10 +26,10 @@ from sfumato.microdata.counts.grouping import Grouped, Node
 from sfumato.microdata.losses.loss import Charges, LossTerms, SweepResult, Window, summed_over_lattice
 from sfumato.microdata.models.equivalence_classes import BoolArray, Counts, Floats
 from sfumato.microdata.plan.methods import Aggregate
+from sfumato.values import Value
 
 
-@dataclass(frozen=True, slots=True)
-class LevelLoss:
+class LevelLoss(Value):
     """The same loss for every label of a level.
 
     - `score`: level / number of levels, summed over columns; suppressed rows are not counted.
@@ -88,8 +87,7 @@ class ColumnLoss(Protocol):
         ...
 
 
-@dataclass(frozen=True)
-class Marginal:
+class Marginal(Value, dict=True):
     """A sum over columns, prepared for one table."""
 
     table: FrequencyTable
@@ -235,8 +233,7 @@ def certainty_penalties(widths: Floats, values: int) -> Floats:
     return np.where(widths > 0, (widths * (values - 1) + 1) / max(values, 1), 0.0)
 
 
-@dataclass(frozen=True)
-class NonUniformEntropy:
+class NonUniformEntropy(Value, dict=True):
     """Mean of log(n(x)/n(v)) over the rows of a label, as a share of a column's maximum loss.
 
     A row whose original value occurs n(v) times and whose label occurs n(x) times loses log(n(x)/n(v)); a suppressed
@@ -292,8 +289,7 @@ class NonUniformEntropy:
         return self._means(column, level, rows, np.full(len(rows), float(self.table.rows)))
 
 
-@dataclass(frozen=True, slots=True)
-class LossMetric:
+class LossMetric(Value):
     """(M-1)/(|A|-1) for each label.
 
     A value generalized to x loses (M-1)/(|A|-1), with M the number of domain values that x covers and |A| the size of

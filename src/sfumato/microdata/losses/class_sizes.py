@@ -17,15 +17,14 @@ from typing import ClassVar
 
 import numpy as np
 
-from sfumato.dataclass import dataclass
 from sfumato.microdata.counts.frequency_table import FrequencyTable
 from sfumato.microdata.counts.grouping import Grouped
 from sfumato.microdata.losses.loss import LossTerms, SweepResult, Window, summed_over_lattice
 from sfumato.microdata.models.equivalence_classes import BoolArray, Counts, Floats, Histogram
+from sfumato.values import Value
 
 
-@dataclass(frozen=True, slots=True)
-class ClassLoss:
+class ClassLoss(Value):
     """Base of losses on class sizes: before a node is grouped, only its maximum number of classes is known."""
 
     table: FrequencyTable
@@ -55,7 +54,6 @@ class ClassLoss:
         return {}
 
 
-@dataclass(frozen=True, slots=True)
 class Discernibility(ClassLoss):
     """Sum of squared class sizes, and all rows for each suppressed one.
 
@@ -81,7 +79,6 @@ class Discernibility(ClassLoss):
         return swept.squares.astype(np.float64), added.astype(np.float64)
 
 
-@dataclass(frozen=True, slots=True)
 class AverageClassSize(ClassLoss):
     """Rows over classes, the suppressed rows counting as one class."""
 
@@ -126,7 +123,6 @@ def most_frequent(content: Histogram) -> Counts:
     return most
 
 
-@dataclass(frozen=True, slots=True)
 class Classification(ClassLoss):
     """Number of rows without the most frequent target value of their class, and of suppressed rows.
 

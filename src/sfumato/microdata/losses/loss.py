@@ -10,16 +10,15 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-from sfumato.dataclass import dataclass
 from sfumato.microdata.counts.grouping import Grouped
 from sfumato.microdata.models.equivalence_classes import BoolArray, Counts, Floats
+from sfumato.values import Value
 
 # The levels of each column that may be used
 Window = tuple[slice, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class LossTerms:
+class LossTerms(Value):
     """The two parts of a loss at a node; their sum, transformed by `Prepared.value`, is the loss."""
 
     generalization: float
@@ -30,8 +29,7 @@ class LossTerms:
         return self.generalization + self.suppression
 
 
-@dataclass(frozen=True, slots=True)
-class Charges:
+class Charges(Value):
     """The additional loss of suppressing a row, for each column, level and label of the row.
 
     Attributes:
@@ -44,8 +42,7 @@ class Charges:
     constant: Floats
 
 
-@dataclass(frozen=True, slots=True)
-class SweepResult:
+class SweepResult(Value):
     """Metrics of the nodes of one height when classes below k are suppressed; one entry per node.
 
     Attributes:

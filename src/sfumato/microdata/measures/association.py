@@ -15,10 +15,10 @@ from itertools import combinations
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.dataclass import dataclass
 from sfumato.microdata.counts import kernels
 from sfumato.microdata.measures.recoded_view import RecodedView, are_informative
 from sfumato.microdata.models.equivalence_classes import BoolArray, Floats
+from sfumato.values import Value
 
 # Limit of the work: pairs of columns times rows of the frequency table.
 MAX_WORK = 20_000_000
@@ -26,8 +26,7 @@ _DENSE = 4_000_000
 Codes = npt.NDArray[np.int64]
 
 
-@dataclass(frozen=True, slots=True)
-class Association:
+class Association(Value):
     """The association of two columns before and after."""
 
     first: str
@@ -38,8 +37,7 @@ class Association:
     correlation: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Associations:
+class Associations(Value):
     """All pairs that were measured, and their mean change."""
 
     pairs: tuple[Association, ...]
@@ -86,8 +84,7 @@ def _between(view: RecodedView, tables: Sequence["_Codes"], first: int, second: 
     return Association(one.name, two.name, *v, *correlations)
 
 
-@dataclass(frozen=True, slots=True)
-class _Codes:
+class _Codes(Value):
     """A table of codes with weights.
 
     Attributes:

@@ -14,12 +14,10 @@ A missing value does not count for l. Values that are likely spelling variants o
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, field
 from typing import Any
 
 import numpy as np
 
-from sfumato.dataclass import dataclass
 from sfumato.hierarchies.spellings import meanings
 from sfumato.microdata.counts.combinations import numbers_of
 from sfumato.microdata.counts.frequency_table import ValueCounts
@@ -29,10 +27,10 @@ from sfumato.microdata.models.equivalence_classes import BoolArray, Counts, Hist
 from sfumato.microdata.models.l_diversity import judged_values, told_values
 from sfumato.microdata.models.t_closeness import TCloseness
 from sfumato.microdata.published_table import STAR, classes_of, published_persons
+from sfumato.values import Value, asdict, field
 
 
-@dataclass(frozen=True, slots=True)
-class AttributeDisclosureMetrics:
+class AttributeDisclosureMetrics(Value):
     """Attribute disclosure of a sensitive column by published classes.
 
     Attributes:
@@ -64,16 +62,14 @@ class AttributeDisclosureMetrics:
         return not (self.homogeneous_classes or self.blank_classes or self.part_blank_classes)
 
 
-@dataclass(frozen=True, slots=True)
-class UniqueRows:
+class UniqueRows(Value):
     """How many published rows are unique by some columns that are no quasi-identifiers."""
 
     columns: tuple[str, ...]
     rows: int
 
 
-@dataclass(frozen=True, slots=True)
-class SeveralKnown:
+class SeveralKnown(Value):
     """How many published rows several columns that are no quasi-identifiers make unique together.
 
     Attributes:
@@ -89,8 +85,7 @@ class SeveralKnown:
     all_rows: int
 
 
-@dataclass(frozen=True, slots=True)
-class Disclosure:
+class Disclosure(Value):
     """Disclosure by a release outside its guarantees.
 
     Attributes:

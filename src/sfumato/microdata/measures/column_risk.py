@@ -19,14 +19,13 @@ other columns stay unchanged.
 
 import heapq
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from math import inf
 
-from sfumato.dataclass import dataclass
 from sfumato.microdata.counts.frequency_table import FrequencyTable
 from sfumato.microdata.counts.grouping import Grouper, Regrouper
 from sfumato.microdata.measures.uniques import ColumnSet, column_sets
 from sfumato.microdata.models.equivalence_classes import Counts
+from sfumato.values import Value, replace
 
 MAX_COLUMNS = 10
 LIMIT = 1_000
@@ -34,8 +33,7 @@ LIMIT = 1_000
 MAX_WORK = 60_000_000
 
 
-@dataclass(frozen=True, slots=True)
-class ColumnSetRisk:
+class ColumnSetRisk(Value):
     """How well a set of columns distinguishes rows."""
 
     columns: tuple[str, ...]
@@ -45,8 +43,7 @@ class ColumnSetRisk:
     separation: float
 
 
-@dataclass(frozen=True, slots=True)
-class Subsets:
+class Subsets(Value):
     """All sets of columns that were measured, the most distinguishing of each size first.
 
     Attributes:
@@ -127,8 +124,7 @@ def _measure(table: FrequencyTable, chosen: tuple[int, ...], sizes: Counts) -> C
 # Limit of the work, about a second: combinations times levels.
 
 
-@dataclass(frozen=True, slots=True)
-class Contribution:
+class Contribution(Value):
     """The change of the risk when one column is generalized or left out.
 
     Attributes:

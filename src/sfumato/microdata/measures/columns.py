@@ -20,7 +20,6 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.dataclass import dataclass
 from sfumato.hierarchies.label_bounds import bounds_of, ends_of
 from sfumato.microdata.counts.frequency_table import FrequencyTable
 from sfumato.microdata.measures.recoded_view import Pieces, RecodedView, label_pairs, pieces_of
@@ -30,6 +29,7 @@ from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.publish_plan import PublishPlan, read_numbers
 from sfumato.microdata.recoding.mapping import Recoding, tells_something
 from sfumato.microdata.recoding.range_grid import range_ends, set_members
+from sfumato.values import Value, fields
 
 # Number of bins, number of category values shown, and the maximum length of a two-ended bin name.
 BINS, MOST_VALUES, LONGEST_END = 12, 8, 6
@@ -254,8 +254,7 @@ def _of_labels(table: FrequencyTable, recoding: Recoding, place: int, published:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class TransformedColumn:
+class TransformedColumn(Value):
     """The effect of operations on a column.
 
     Attributes:
@@ -274,7 +273,7 @@ class TransformedColumn:
 
     def to_dict(self) -> dict[str, str | int | float | None]:
         """Return plain values for a report."""
-        return {name: getattr(self, name) for name in self.__slots__}
+        return {name: getattr(self, name) for name in fields(self)}
 
 
 def coded_column(name: str, publish: PublishPlan, rows: Mapping[str, int]) -> TransformedColumn | None:

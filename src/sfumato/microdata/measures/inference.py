@@ -29,10 +29,10 @@ from itertools import combinations
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.dataclass import dataclass
 from sfumato.hierarchies.types import canonical, numerals
 from sfumato.microdata.counts.frequency_table import FrequencyTable, ValueCounts, values_of
 from sfumato.microdata.models.equivalence_classes import Counts, Floats, Histogram
+from sfumato.values import Value
 
 Integers = npt.NDArray[np.int64]
 # A column predicts a quasi-identifier if this share of guesses by it is correct, if it removes this share of the wrong
@@ -42,8 +42,7 @@ RIGHT, LESS_WRONG, ROWS_MORE = 0.75, 0.6, 0.1
 _DENSE = 8
 
 
-@dataclass(frozen=True, slots=True)
-class InferenceRisk:
+class InferenceRisk(Value):
     """A published column that predicts a quasi-identifier.
 
     Attributes:
@@ -177,8 +176,7 @@ _SHARE_OF_NUMBERS = 0.95
 Positions = Sequence[Floats | None]
 
 
-@dataclass(frozen=True, slots=True)
-class PairInference:
+class PairInference(Value):
     """A published column and two quasi-identifiers, two of which nearly determine the third.
 
     Attributes:
@@ -191,8 +189,7 @@ class PairInference:
     share: float
 
 
-@dataclass(frozen=True, slots=True)
-class SensitivePairInference:
+class SensitivePairInference(Value):
     """Two published sensitive numeric columns that together nearly determine a quasi-identifier.
 
     Attributes:

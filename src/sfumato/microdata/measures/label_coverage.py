@@ -14,21 +14,20 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.dataclass import dataclass
 from sfumato.hierarchies.hierarchy import Hierarchy
 from sfumato.hierarchies.types import inexact, ranks_of
 from sfumato.microdata.models.equivalence_classes import Counts, Floats
 from sfumato.microdata.plan.model import ColumnPlan
 from sfumato.microdata.recoding.mapping import STAR, Labels
 from sfumato.microdata.recoding.range_grid import RangeGrid, grid_of, range_ends
+from sfumato.values import Value
 
 Places = npt.NDArray[np.int64]
 Pairs = tuple[Places, Places]
 COMMA = ", "
 
 
-@dataclass(frozen=True, slots=True)
-class NumericDomain:
+class NumericDomain(Value):
     """The numbers of all value codes, NaN for the missing value, and the grid of range ends that are no values.
 
     Attributes:
@@ -42,8 +41,7 @@ class NumericDomain:
     grid: RangeGrid
 
 
-@dataclass(frozen=True, slots=True)
-class Domain:
+class Domain(Value):
     """The values of a column that occur in the data.
 
     Attributes:

@@ -1,12 +1,10 @@
 """All measures of a table together, and of a release: risk before and after, contributions to it, and utility."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, field, replace
 from typing import Any
 
 import numpy as np
 
-from sfumato.dataclass import dataclass
 from sfumato.hierarchies.hierarchy import make_hierarchy
 from sfumato.hierarchies.spellings import surplus
 from sfumato.microdata.counts.combinations import matching_rows, numbers_of
@@ -36,13 +34,13 @@ from sfumato.microdata.plan.methods import LocalSuppression
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.recoding.mapping import LevelRecoding, Recoding, published_labels
 from sfumato.microdata.recoding.reference import persons_by_label, with_persons
+from sfumato.values import Value, asdict, field, replace, shown
 
 # Columns with more values are too long for a manual correction of spellings.
 _FEW_VALUES = 200
 
 
-@dataclass(frozen=True, slots=True)
-class SizeCount:
+class SizeCount(Value):
     """The number of classes of a size, and their rows; with matching missing values, the size counts matching rows."""
 
     size: int
@@ -50,8 +48,7 @@ class SizeCount:
     rows: int
 
 
-@dataclass(frozen=True, slots=True)
-class RiskSurvey:
+class RiskSurvey(Value):
     """All risk measures of some rows.
 
     Attributes:
@@ -84,11 +81,14 @@ class RiskSurvey:
     columns: tuple[Contribution, ...]
     steps: tuple[Contribution, ...]
     outliers: MinimalUniques
-    outlier_rows: tuple[int, ...] = field(default=(), repr=False)
+    outlier_rows: tuple[int, ...] = ()
     matching: ReidentificationRisk | None = None
     sample: SampleRisk | None = None
     special_uniques: SpecialUniques | None = None
     spellings: Mapping[str, int] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        return shown(self, "outlier_rows")
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as plain values, without row numbers."""
@@ -203,8 +203,7 @@ def hiding(table: FrequencyTable, on_missing: OnMissing) -> Counts:
 MAX_WORK = 10_000_000
 
 
-@dataclass(frozen=True, slots=True)
-class Measures:
+class Measures(Value):
     """All measures of a release, as plain values."""
 
     risk: Mapping[str, Mapping[str, Any]]

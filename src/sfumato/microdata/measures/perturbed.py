@@ -24,14 +24,13 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.dataclass import dataclass
 from sfumato.microdata.keyed_random import uniforms
 from sfumato.microdata.measures import kernels as linkage_kernels
 from sfumato.microdata.models.equivalence_classes import Floats
+from sfumato.values import Value
 
 
-@dataclass(frozen=True, slots=True)
-class Linkage:
+class Linkage(Value):
     """The result of one method of linkage.
 
     Attributes:
@@ -61,8 +60,7 @@ def by_probability(raw: Floats, published: Floats, chosen: Any, near: float, key
     return links.linkage(raw, published, chosen, near)
 
 
-@dataclass(frozen=True, slots=True)
-class _Links:
+class _Links(Value):
     """For each chosen row the probability of its own row, the linked row, and the one linked without it."""
 
     own: Floats

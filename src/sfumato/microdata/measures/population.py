@@ -24,10 +24,10 @@ from itertools import pairwise
 
 import numpy as np
 
-from sfumato.dataclass import dataclass
 from sfumato.errors import PlanError, issue
 from sfumato.localization.messages import Message
 from sfumato.microdata.models.equivalence_classes import Counts
+from sfumato.values import Value
 
 SMALL_FRACTION = 0.1
 # An upper bound of the number of persons who ever lived; beyond it, logarithms of factorials lose all digits.
@@ -36,8 +36,7 @@ _GOLDEN = (math.sqrt(5) - 1) / 2
 _STEPS = 60
 
 
-@dataclass(frozen=True, slots=True)
-class Estimate:
+class Estimate(Value):
     """An estimate of the persons who are unique in the population.
 
     Attributes:
@@ -50,8 +49,7 @@ class Estimate:
     reason: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class PopulationUniquenessEstimate:
+class PopulationUniquenessEstimate(Value):
     """Population uniqueness by all estimators, for a population of this size."""
 
     population_size: int
@@ -216,8 +214,7 @@ def snb(sizes: Counts, population_size: int) -> Estimate:
     return Estimate(None, None, Message("note.population_snb_none"))
 
 
-@dataclass(frozen=True, slots=True)
-class _Slide:
+class _Slide(Value):
     """Population classes of size 1 + NB(a, p), of which a fraction of the members is sampled.
 
     For a number of population classes the mean a(1-p)/p follows from the population's size, and p from the number of

@@ -11,7 +11,6 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.dataclass import dataclass
 from sfumato.errors import InternalError
 from sfumato.microdata.counts import kernels
 from sfumato.microdata.counts.frequency_table import FrequencyTable
@@ -20,13 +19,13 @@ from sfumato.microdata.models.equivalence_classes import BoolArray, Counts, Floa
 from sfumato.microdata.plan.methods import KOptimize, LocalSuppression, Microaggregation
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.recoding.mapping import ClassRecoding, Labels, LevelRecoding, Recoding, tells_something
+from sfumato.values import Value
 
 # Up to this number of possible pairs, a table of all of them is used for counting.
 DENSE_PAIRS = 4_000_000
 
 
-@dataclass(frozen=True, slots=True)
-class Pieces:
+class Pieces(Value):
     """The rows of each combination in each class, as parallel arrays: combination, class and number of rows."""
 
     combinations: Places
@@ -66,8 +65,7 @@ def label_pairs(table: FrequencyTable, recoding: Recoding, pieces: Pieces, place
     return values, labels, sums.astype(np.int64)
 
 
-@dataclass(frozen=True)
-class ColumnView:
+class ColumnView(Value, dict=True):
     """One column, before and after.
 
     Attributes:
@@ -121,8 +119,7 @@ class ColumnView:
         return found
 
 
-@dataclass(frozen=True)
-class RecodedView:
+class RecodedView(Value):
     """A release as a data user sees it.
 
     Attributes:

@@ -23,14 +23,12 @@ agree in the columns present in both: that increases rows and persons and lowers
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
 from math import isnan
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.dataclass import dataclass
 from sfumato.microdata.counts.combinations import matching_rows
 from sfumato.microdata.counts.frequency_table import FrequencyTable
 from sfumato.microdata.counts.survey_sample import Households
@@ -38,12 +36,12 @@ from sfumato.microdata.measures.uniques import SpecialUniques
 from sfumato.microdata.models.equivalence_classes import MILLIONTHS, BoolArray, Counts, Floats
 from sfumato.microdata.models.re_identification_risk import expected_risks
 from sfumato.microdata.recoding.mapping import Recoding
+from sfumato.values import Value, asdict, fields
 
 THRESHOLD = 0.2
 
 
-@dataclass(frozen=True, slots=True)
-class ReidentificationRisk:
+class ReidentificationRisk(Value):
     """Prosecutor risk of a table.
 
     Attributes:
@@ -71,8 +69,7 @@ class ReidentificationRisk:
         return asdict(self)
 
 
-@dataclass(frozen=True, slots=True)
-class AttackerRisk:
+class AttackerRisk(Value):
     """The success an attacker can expect.
 
     Attributes:
@@ -130,8 +127,7 @@ def attacker(counts: Counts, risks: Floats, threshold: float, estimated: bool = 
 Codes = npt.NDArray[np.int32]
 
 
-@dataclass(frozen=True, slots=True)
-class GlobalFigures:
+class GlobalFigures(Value):
     """Joint risk of rows: the highest, the average, the expected number of rows found, and rows above a threshold.
 
     The average is the expected number as a share of the rows.
@@ -143,8 +139,7 @@ class GlobalFigures:
     rows_above: int
 
 
-@dataclass(frozen=True, slots=True)
-class SampleRisk:
+class SampleRisk(Value):
     """The risk of a sample by its weights and households.
 
     Attributes:
@@ -163,8 +158,7 @@ class SampleRisk:
         return {name: value for name, value in asdict(self).items() if value is not None}
 
 
-@dataclass(frozen=True, slots=True)
-class WeightedClasses:
+class WeightedClasses(Value):
     """Classes of a sample.
 
     Attributes:
@@ -251,8 +245,7 @@ def _figures(risks: Floats, rows: Counts, threshold: float, all_rows: int | None
 Places = npt.NDArray[np.int64]
 
 
-@dataclass(frozen=True, slots=True)
-class RowRisks:
+class RowRisks(Value):
     """Metrics of each row, in the order of the rows; NaN for rows that were dropped.
 
     Attributes:
@@ -274,8 +267,8 @@ class RowRisks:
 
     def lines(self) -> Iterator[Sequence[str]]:
         """Yield the names of the metrics, then those of each row with its number first; empty for NaN."""
-        yield ("row", *self.__slots__)
-        columns = [getattr(self, name).tolist() for name in self.__slots__]
+        yield ("row", *fields(self))
+        columns = [getattr(self, name).tolist() for name in fields(self)]
         for row, figures in enumerate(zip(*columns, strict=True), start=1):
             yield (str(row), *("" if isnan(figure) else f"{figure:.10g}" for figure in figures))
 
@@ -330,8 +323,7 @@ def household_risks(risks: Floats, households: Sequence[str | None]) -> Floats:
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class HouseholdFigures:
+class HouseholdFigures(Value):
     """Numbers of households in the classes of a release.
 
     Attributes:

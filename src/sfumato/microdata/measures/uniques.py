@@ -23,7 +23,6 @@ does. If there are too many sets, only those up to some size are examined, and t
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import field
 from itertools import combinations
 from math import comb, factorial
 from typing import NamedTuple
@@ -31,20 +30,19 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.dataclass import dataclass
 from sfumato.microdata.counts.combinations import Words
 from sfumato.microdata.counts.frequency_table import FrequencyTable
 from sfumato.microdata.counts.grouping import Owners, Regrouper
 from sfumato.microdata.measures import kernels as column_set_kernels
 from sfumato.microdata.models.equivalence_classes import Counts, Floats, histogram
 from sfumato.microdata.models.persons import PERSONS, persons_in
+from sfumato.values import Value, field, shown
 
 # Limit of cached classes from which smaller sets are grouped; the others are grouped from the full table.
 MOST_KEPT = 20_000_000
 
 
-@dataclass(frozen=True, slots=True)
-class ColumnSet:
+class ColumnSet(Value):
     """One set of columns.
 
     Attributes:
@@ -111,8 +109,7 @@ _MOST_SETS = 20_000
 Bytes = npt.NDArray[np.uint8]
 
 
-@dataclass(frozen=True, slots=True)
-class SpecialUniques:
+class SpecialUniques(Value):
     """The special uniques of a table.
 
     Attributes:
@@ -136,11 +133,14 @@ class SpecialUniques:
     largest: int
     complete: bool
     certain: bool
-    scores: Floats = field(repr=False, default_factory=lambda: np.zeros(0))
-    shares: Floats = field(repr=False, default_factory=lambda: np.zeros((0, 0)))
-    row_dis: Floats = field(repr=False, default_factory=lambda: np.zeros(0))
+    scores: Floats = field(default_factory=lambda: np.zeros(0))
+    shares: Floats = field(default_factory=lambda: np.zeros((0, 0)))
+    row_dis: Floats = field(default_factory=lambda: np.zeros(0))
     singled_out: tuple[int, ...] = ()
-    fewest: Bytes = field(repr=False, default_factory=lambda: np.zeros(0, np.uint8))
+    fewest: Bytes = field(default_factory=lambda: np.zeros(0, np.uint8))
+
+    def __repr__(self) -> str:
+        return shown(self, "scores", "shares", "row_dis", "fewest")
 
     def to_dict(self) -> dict[str, object]:
         """Return plain values, without anything about single rows."""
@@ -284,8 +284,7 @@ MOST_COLUMNS = 3
 MAX_WORK = 60_000_000
 
 
-@dataclass(frozen=True, slots=True)
-class MinimalUniques:
+class MinimalUniques(Value):
     """Unique rows by the smallest number of columns that make them unique.
 
     Attributes:

@@ -7,13 +7,11 @@ income}`).
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.dataclass import dataclass
 from sfumato.errors import missing_extra
 from sfumato.microdata.counts import kernels
 from sfumato.microdata.counts.frequency_table import FrequencyTable
@@ -25,6 +23,7 @@ from sfumato.microdata.measures.recoded_view import ColumnView, RecodedView, are
 from sfumato.microdata.models.equivalence_classes import BoolArray, Counts, Floats
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.recoding.mapping import LevelRecoding, Recoding
+from sfumato.values import Value, asdict
 
 HELD_OUT = 0.3
 MAX_ENTRIES = 200_000
@@ -43,8 +42,7 @@ BY_COLUMN = ("loss-metric", "precision", "non-uniform-entropy", "score", "height
 # of utility.
 # It works on distinct combinations with their weights: of each combination and target value, a seeded binomial share of
 # the rows is held out. No row is read.
-@dataclass(frozen=True, slots=True)
-class Accuracy:
+class Accuracy(Value):
     """Shares of held-out original rows that are predicted correctly.
 
     Attributes:
@@ -150,8 +148,7 @@ def _share(predicted: npt.NDArray[Any], values: npt.NDArray[np.int32], rows: Cou
 # of a query is |estimate - truth| / max(truth, 1 % of the rows), and the measure is the mean over the queries. LeFevre,
 # K. et al. (2008). Workload-aware anonymization techniques for large-scale datasets,
 # https://doi.org/10.1145/1386118.1386123. Seeded: the same data, plan and seed give the same queries.
-@dataclass(frozen=True, slots=True)
-class RangeCounts:
+class RangeCounts(Value):
     """The mean and the median relative error of random range counts."""
 
     queries: int
@@ -201,8 +198,7 @@ def _chosen(column: ColumnView, random: np.random.Generator) -> BoolArray:
 # For full-domain recodings the losses are exactly those a plan can ask for. For classes with labels of their own
 # (mondrian, local, k-optimize) `loss-metric` is the share of a numeric column's range, or of its other values, that a
 # label covers. Losses based on levels have no meaning there and are left out.
-@dataclass(frozen=True, slots=True)
-class InformationLoss:
+class InformationLoss(Value):
     """A loss: in total, and of each column if it is defined by columns."""
 
     name: str
@@ -285,8 +281,7 @@ def _entropy(view: RecodedView, place: int) -> float:
 # distance: the mean distance by which values would have to be moved, as a share of the column's range (Rubner, Y. et
 # al. (2000), https://doi.org/10.1023/A:1026543900054). Suppressed rows, `*` and missing values are left out;
 # proportions refer to the other rows. If no row is left there is no distance (None).
-@dataclass(frozen=True, slots=True)
-class DistributionShift:
+class DistributionShift(Value):
     """The change of a column's distribution."""
 
     column: str
@@ -309,8 +304,7 @@ def drift_of(column: ColumnView) -> DistributionShift:
     return DistributionShift(column.name, variation, moved / span if span else 0.0)
 
 
-@dataclass(frozen=True, slots=True)
-class Utility:
+class Utility(Value):
     """All utility measures of one release.
 
     Attributes:

@@ -8,11 +8,9 @@ classes with labels of their own do not need a suitable hierarchy.
 
 from collections.abc import Callable, Sequence, Sized
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from time import perf_counter
 from typing import Any
 
-from sfumato.dataclass import dataclass
 from sfumato.errors import SfumatoError, UnattainableError
 from sfumato.localization.messages import Message
 from sfumato.microdata.counts.frequency_table import FrequencyTable
@@ -25,6 +23,7 @@ from sfumato.microdata.methods.mondrian import search as mondrian
 from sfumato.microdata.methods.search_result import ProgressCallback, Result
 from sfumato.microdata.plan.methods import Auto, FullDomain, Local, Method, Mondrian, Optimal
 from sfumato.microdata.plan.model import Plan
+from sfumato.values import Value, replace
 
 # Losses that differ by less are equal; the method named first is taken.
 TIE = 1e-9
@@ -37,8 +36,7 @@ WHY_SOMETHING = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Trial:
+class Trial(Value):
     """The result of one method.
 
     Attributes:

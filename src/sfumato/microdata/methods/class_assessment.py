@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from sfumato.dataclass import dataclass
 from sfumato.errors import UnattainableError
 from sfumato.localization.messages import Message
 from sfumato.microdata.counts.frequency_table import FrequencyTable
@@ -15,12 +14,12 @@ from sfumato.microdata.models.equivalence_classes import BoolArray, Counts, Equi
 from sfumato.microdata.models.model import GlobalModel, PrivacyModel, is_global, suppress_skewed_classes
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.recoding.mapping import LevelRecoding
+from sfumato.values import Value
 
 ALL = 2**62
 
 
-@dataclass(frozen=True, slots=True)
-class ClassAssessment:
+class ClassAssessment(Value):
     """The result of evaluating a table's classes by all models.
 
     Attributes:

@@ -1,7 +1,6 @@
 """Labels of classes: equal ones are one class, fully generalized ones are suppressed, protected columns get `*`."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from sfumato.microdata.models.protection import Protection, holding_groups
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.recoding.expected_counts import classes_of
 from sfumato.microdata.recoding.mapping import STAR, ClassRecoding, Division, Labels, Recoding, class_recoding
+from sfumato.values import replace
 
 Ints = npt.NDArray[np.int64]
 Codes = npt.NDArray[np.int32]

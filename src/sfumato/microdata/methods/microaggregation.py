@@ -4,7 +4,6 @@ See perturbation/microaggregation.py for the groups. Every row of a class gets t
 this is k-anonymity, and it is recounted and verified as such.
 """
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,6 +19,7 @@ from sfumato.microdata.perturbation.plan import Microaggregate
 from sfumato.microdata.plan.methods import Microaggregation
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.recoding.mapping import ClassRecoding, division_of
+from sfumato.values import replace
 
 
 def search(

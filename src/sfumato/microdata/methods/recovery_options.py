@@ -1,13 +1,11 @@
 """Columns that lost much of their information in a release, and changes of the plan that would preserve them."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import field, replace
 from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 
-from sfumato.dataclass import dataclass
 from sfumato.errors import SfumatoError
 from sfumato.hierarchies.hierarchy import present_codes
 from sfumato.microdata.counts.combinations import packing_of
@@ -21,6 +19,7 @@ from sfumato.microdata.models.equivalence_classes import Counts, Floats, Histogr
 from sfumato.microdata.plan.methods import FullDomain, Greedy, Local, Mondrian, Suppression
 from sfumato.microdata.plan.model import ColumnPlan, Plan
 from sfumato.microdata.recoding.mapping import LevelRecoding, Recoding, tells_something
+from sfumato.values import Value, field, replace
 
 Find = Callable[[Plan, FrequencyTable, None], Result]
 # Time limit of all trials of a release, in addition to its search: this multiple of the search time, within limits, and
@@ -33,8 +32,7 @@ MOST_ROWS = 0.1
 MOST_COLUMNS = 3
 
 
-@dataclass(frozen=True, slots=True)
-class RecoveryOption:
+class RecoveryOption(Value):
     """A change that would preserve a column: more suppressed rows, removal of another column, or another method.
 
     More suppressed rows, removal of another quasi-identifier, another method, or levels that the plan forbids. Each
@@ -56,8 +54,7 @@ class RecoveryOption:
     untried: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class TrialOutcome:
+class TrialOutcome(Value):
     """The result of a trial: the loss of each column, and the suppressed rows."""
 
     losses: Mapping[str, float]
@@ -265,8 +262,7 @@ def _entropy(rows: Counts) -> float:
     return float(-(shares * np.log(shares)).sum())
 
 
-@dataclass(frozen=True, slots=True)
-class HeavilyGeneralizedColumn:
+class HeavilyGeneralizedColumn(Value):
     """A heavily generalized quasi-identifier.
 
     Attributes:

@@ -5,7 +5,6 @@ mechanism takes the full epsilon of the search: among all nodes if the lattice i
 without looking at the data. The proof that the search and the rows may share one sample is in docs/methods/safepub.md.
 """
 
-from dataclasses import replace
 from itertools import product
 from math import exp, prod
 
@@ -23,6 +22,7 @@ from sfumato.microdata.models.equivalence_classes import Counts, Floats
 from sfumato.microdata.plan.methods import SafePub
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.recoding.mapping import STAR, ClassRecoding, Labels, division_of
+from sfumato.values import replace
 
 # Maximum size of lattices whose nodes are all candidates.
 MOST_NODES = 20_000

@@ -1,7 +1,6 @@
 """The search: from a plan and a frequency table to a recoding, with any method."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from importlib import import_module
 from typing import Any
 
@@ -25,6 +24,7 @@ from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.recoding.expected_counts import classes_of, hides_sensitive
 from sfumato.microdata.recoding.mapping import Recoding
 from sfumato.microdata.recoding.reference import holding_population
+from sfumato.values import replace
 
 # Methods without one level per column; each has a folder of its own, whose loops are loaded on use.
 FOLDERS = {

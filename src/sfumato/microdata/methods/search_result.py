@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import field
 from threading import Timer
 from time import monotonic
 from typing import Any
@@ -10,19 +9,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.dataclass import dataclass
 from sfumato.errors import EngineError
 from sfumato.microdata.counts.grouping import Node
 from sfumato.microdata.losses.loss import LossTerms
 from sfumato.microdata.plan.methods import Method
 from sfumato.microdata.recoding.mapping import Recoding
+from sfumato.values import Value, field
 
 DIGITS = 10
 ProgressCallback = Callable[[int, int], None]
 
 
-@dataclass(frozen=True, slots=True)
-class ClassSizeSummary:
+class ClassSizeSummary(Value):
     """Class sizes of a node before suppression."""
 
     classes: int
@@ -30,8 +28,7 @@ class ClassSizeSummary:
     largest: int
 
 
-@dataclass(frozen=True, slots=True)
-class NodeEvaluation:
+class NodeEvaluation(Value):
     """The evaluation of a node after grouping.
 
     Attributes:
@@ -70,8 +67,7 @@ class NodeEvaluation:
         return (round(self.loss, DIGITS), not self.tells, self.largest - self.smallest, -self.smallest, self.node)
 
 
-@dataclass(frozen=True)
-class Result:
+class Result(Value):
     """The recoding that a method found, and what is known about it.
 
     Attributes:

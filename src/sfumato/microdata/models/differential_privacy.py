@@ -19,12 +19,10 @@ from itertools import count
 from math import ceil, exp, expm1, lgamma, log, log1p
 from typing import Annotated, ClassVar
 
-from sfumato.dataclass import dataclass
 from sfumato.localization.messages import Message
 from sfumato.microdata.models.equivalence_classes import BoolArray, EquivalenceClasses
 from sfumato.microdata.models.model import BaseModel
 from sfumato.schema.dataclass_schema import KeyInfo
-from sfumato.schema.typed_parts import plan_part
 
 # The range of epsilon in which delta is bounded; the part of epsilon for the rows must lie in it, too.
 LEAST_EPSILON, GREATEST_EPSILON = 0.001, 20
@@ -34,8 +32,6 @@ ROUNDING, CAUTION = 2.0**-50, 2.0**-44
 MOST_TAILS = 5_000
 
 
-@plan_part
-@dataclass(frozen=True, slots=True)
 class DifferentialPrivacy(BaseModel):
     """The presence of a person's row has almost no influence on what is published.
 
@@ -65,7 +61,7 @@ class DifferentialPrivacy(BaseModel):
     column: ClassVar[None] = None
     monotone_suppression: ClassVar[bool] = True
 
-    def __post_init__(self) -> None:
+    def check_part(self) -> None:
         if not 0 < self.delta < 1 or not LEAST_EPSILON <= self.rows_epsilon <= self.epsilon <= GREATEST_EPSILON:
             raise ValueError(Message("error.value.epsilon_must_lie", low=LEAST_EPSILON, high=GREATEST_EPSILON))
 

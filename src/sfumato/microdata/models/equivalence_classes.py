@@ -1,13 +1,12 @@
 """Equivalence classes: rows published with identical labels, with their sizes and their sensitive values."""
 
 from collections.abc import Collection, Mapping
-from dataclasses import field, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.dataclass import dataclass
+from sfumato.values import Value, field, replace
 
 Counts = npt.NDArray[np.int64]
 BoolArray = npt.NDArray[np.bool_]
@@ -16,8 +15,7 @@ Floats = npt.NDArray[np.float64]
 POPULATION = "\0population"
 
 
-@dataclass(frozen=True, slots=True)
-class Histogram:
+class Histogram(Value, eq=False):
     """Counts of each sensitive value in each class, in compressed rows.
 
     Class `i` holds the values `values[starts[i]:starts[i + 1]]`, ascending, each `counts[...]` times.
@@ -35,9 +33,9 @@ class Histogram:
     counts: Counts
     size: int
     texts: tuple[str | None, ...] = ()
-    memo: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)
-    order_memo: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)
-    pair_values: npt.NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32), compare=False, repr=False)
+    memo: dict[Any, Any] = field(default_factory=dict)
+    order_memo: dict[Any, Any] = field(default_factory=dict)
+    pair_values: npt.NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32))
 
     @property
     def owners(self) -> Counts:
@@ -59,8 +57,7 @@ class Histogram:
         return np.bincount(self.values, weights=self.counts, minlength=self.size).astype(np.int64)
 
 
-@dataclass(frozen=True, slots=True)
-class EquivalenceClasses:
+class EquivalenceClasses(Value):
     """The equivalence classes of a table, as evaluated by privacy models."""
 
     sizes: Counts

@@ -6,7 +6,6 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 
-from sfumato.dataclass import dataclass
 from sfumato.hierarchies.spellings import meanings
 from sfumato.localization.messages import Message
 from sfumato.microdata.models import bounds_kernels
@@ -16,11 +15,10 @@ from sfumato.schema.composite import Conversion, Integer, MapSchema
 from sfumato.schema.dataclass_schema import KeyInfo, TextOrNumber
 from sfumato.schema.frozen_dict import FrozenDict
 from sfumato.schema.issues import PlanIssues
-from sfumato.schema.typed_parts import plan_part
+from sfumato.values import Value
 
 
-@dataclass(frozen=True, slots=True)
-class SetSizes:
+class SetSizes(Value):
     """Required class sizes for all sets of a number of columns: pairs of both, the fewest columns first."""
 
     entries: tuple[tuple[int, int], ...] = ()
@@ -30,7 +28,6 @@ def _set_sizes(sizes: Mapping[str, int]) -> SetSizes:
     return SetSizes(tuple(sorted((int(columns), k) for columns, k in sizes.items())))
 
 
-@dataclass(frozen=True, slots=True)
 class _Sizes(MapSchema[int]):
     """A mapping from numbers of columns."""
 
@@ -41,8 +38,6 @@ class _Sizes(MapSchema[int]):
         return sizes
 
 
-@plan_part
-@dataclass(frozen=True, slots=True)
 class KAnonymity(BaseModel):
     """Every class has at least `k` rows.
 
@@ -111,8 +106,6 @@ def _named(texts: tuple[str | None, ...], values: tuple[str, ...]) -> list[bool]
     return [text is not None and meaning[text] in delicate for text in texts]
 
 
-@plan_part
-@dataclass(frozen=True, slots=True)
 class AlphaKAnonymity(BaseModel):
     """Every class has at least `k` rows and at most a share `alpha` of each value of `column`.
 

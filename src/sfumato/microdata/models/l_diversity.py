@@ -29,7 +29,6 @@ from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 
-from sfumato.dataclass import dataclass
 from sfumato.localization.messages import Message
 from sfumato.microdata.models import bounds_kernels
 from sfumato.microdata.models.equivalence_classes import (
@@ -42,15 +41,12 @@ from sfumato.microdata.models.equivalence_classes import (
 )
 from sfumato.microdata.models.model import EXACT, BaseModel, SensitiveColumn, rows_beyond
 from sfumato.schema.dataclass_schema import KeyInfo
-from sfumato.schema.typed_parts import plan_part
 
 Variant = Literal["distinct", "entropy", "recursive"]
 # Cache key of the code of the missing value.
 _MISSING = "missing"
 
 
-@plan_part
-@dataclass(frozen=True, slots=True)
 class LDiversity(BaseModel):
     """Every class holds at least `l` well-represented values of `column`."""
 
@@ -63,7 +59,7 @@ class LDiversity(BaseModel):
     parameter: ClassVar[str] = "l"
     least: ClassVar[bool] = True
 
-    def __post_init__(self) -> None:
+    def check_part(self) -> None:
         if (self.variant == "recursive") != (self.c is not None):
             raise ValueError(Message("error.value.c_belongs_to_the"))
         if self.variant != "entropy" and self.l != int(self.l):

@@ -4,17 +4,13 @@ from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 
-from sfumato.dataclass import dataclass
 from sfumato.localization.messages import Message
 from sfumato.microdata.models import bounds_kernels
 from sfumato.microdata.models.equivalence_classes import BoolArray, Counts, EquivalenceClasses, Floats
 from sfumato.microdata.models.model import EXACT, Comparison, DistributionModel, SensitiveColumn, rows_beyond
 from sfumato.schema.dataclass_schema import KeyInfo
-from sfumato.schema.typed_parts import plan_part
 
 
-@plan_part
-@dataclass(frozen=True, slots=True)
 class DeltaDisclosure(DistributionModel):
     """|ln(q/p)| < `delta` for every value of `column` in every class.
 
@@ -37,7 +33,7 @@ class DeltaDisclosure(DistributionModel):
     name: ClassVar[str] = "delta-disclosure"
     parameter: ClassVar[str] = "delta"
 
-    def __post_init__(self) -> None:
+    def check_part(self) -> None:
         if self.delta <= 0:
             raise ValueError(Message("error.value.delta_must_be_greater"))
 
@@ -78,8 +74,6 @@ class DeltaDisclosure(DistributionModel):
         return high, low
 
 
-@plan_part
-@dataclass(frozen=True, slots=True)
 class BetaLikeness(DistributionModel):
     """The share of a value of `column` in a class exceeds its share in the table by at most `beta` times it.
 

@@ -1,6 +1,6 @@
 """The interface of privacy models: what every class must satisfy, and the properties a search may rely on."""
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Annotated, ClassVar, Literal, Protocol, TypeGuard
 
@@ -8,6 +8,8 @@ import numpy as np
 
 from sfumato.microdata.models.equivalence_classes import BoolArray, Counts, EquivalenceClasses, reference_of
 from sfumato.schema.dataclass_schema import KeyInfo
+from sfumato.schema.typed_parts import PlanPart
+from sfumato.values import AbstractValue
 
 # The reference distribution of a class: the original table (the definition of the literature), or also the published
 # rows, which are all a data user sees.
@@ -153,10 +155,9 @@ def is_global(model: PrivacyModel) -> TypeGuard[GlobalModel]:
     return model.is_global
 
 
-class BaseModel(ABC):
+class BaseModel(PlanPart, AbstractValue):
     """Base class of privacy models, with defaults."""
 
-    __slots__ = ()
     is_global: ClassVar[bool] = False
     compares_distributions: ClassVar[bool] = False
     least: ClassVar[bool] = False
@@ -222,7 +223,6 @@ class BaseModel(ABC):
 class RiskModel(BaseModel):
     """Base class of models with a maximum risk and no sensitive column."""
 
-    __slots__ = ()
     parameter: ClassVar[str] = "threshold"
     column: ClassVar[None] = None
 
@@ -230,14 +230,12 @@ class RiskModel(BaseModel):
 class GlobalRiskModel(RiskModel):
     """Base class of models with a maximum risk of all classes jointly."""
 
-    __slots__ = ()
     is_global: ClassVar[bool] = True
 
 
 class DistributionModel(BaseModel):
     """Base class of models that compare proportions in a class with those in a reference table."""
 
-    __slots__ = ()
     compares_distributions: ClassVar[bool] = True
 
 

@@ -13,12 +13,10 @@ histograms therefore groups persons as well.
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, ClassVar, cast
 
 import numpy as np
 
-from sfumato.dataclass import dataclass
 from sfumato.microdata.models.equivalence_classes import (
     POPULATION,
     WEIGHTS,
@@ -30,6 +28,7 @@ from sfumato.microdata.models.equivalence_classes import (
 )
 from sfumato.microdata.models.k_anonymity import KAnonymity
 from sfumato.microdata.models.model import PrivacyModel
+from sfumato.values import Value, replace
 
 # Names of class contents: the persons; and, with a column's name appended, the persons who have a value of it.
 PERSONS = "sfumato_persons"
@@ -101,8 +100,7 @@ def _weights(content: Histogram, coded: Histogram) -> Histogram:
     return Histogram(added.starts, added.values, added.counts, size, coded.texts)
 
 
-@dataclass(frozen=True, slots=True)
-class PersonModel:
+class PersonModel(Value):
     """A model that counts persons, for searches that pass rows.
 
     Models of the number of persons stay monotone. Models of sensitive values are monotone in rows because the share in
@@ -158,7 +156,7 @@ def against_raw(model: PrivacyModel) -> PrivacyModel:
     """Return a comparing model with the original table as its only reference; it may count persons."""
     if isinstance(model, PersonModel):
         return counting_persons((against_raw(model.model),))[0]
-    return replace(model, reference="raw")  # type: ignore[type-var]
+    return replace(model, reference="raw")
 
 
 def counting_persons(models: tuple[PrivacyModel, ...]) -> tuple[PrivacyModel, ...]:

@@ -1,13 +1,11 @@
 """Models given a list of persons of the population: k-map and δ-presence."""
 
-from dataclasses import replace
 from math import ceil, exp, sqrt
 from pathlib import Path
 from typing import Annotated, ClassVar
 
 import numpy as np
 
-from sfumato.dataclass import dataclass
 from sfumato.localization.messages import Message
 from sfumato.microdata.data_plan import DATA, DataPlan
 from sfumato.microdata.models.equivalence_classes import POPULATION, BoolArray, Counts, EquivalenceClasses, Floats
@@ -15,7 +13,8 @@ from sfumato.microdata.models.model import EXACT, BaseModel, rows_beyond
 from sfumato.schema.composite import Conversion, KeySchema, RecordSchema, Scalar, UnionSchema
 from sfumato.schema.dataclass_schema import KeyInfo
 from sfumato.schema.paths import FilePath
-from sfumato.schema.typed_parts import plan_part
+from sfumato.schema.typed_parts import PlanPart
+from sfumato.values import replace
 
 # Above this mean, a Poisson variable is approximated by a normal one.
 LARGE_MEAN = 500.0
@@ -35,8 +34,6 @@ TABLE = UnionSchema(
 )
 
 
-@plan_part
-@dataclass(frozen=True, slots=True)
 class KMap(BaseModel):
     """Every class has at least `k` rows in the `population`.
 
@@ -75,7 +72,7 @@ class KMap(BaseModel):
     column: ClassVar[None] = None
     monotone_suppression: ClassVar[bool] = True
 
-    def __post_init__(self) -> None:
+    def check_part(self) -> None:
         if (self.population is None) == (self.sampling_fraction is None):
             raise ValueError(Message("error.value.k_map_needs_the"))
         if self.sampling_fraction == 0 or not 0 < self.significance < 1:
@@ -144,9 +141,7 @@ def persons_of(classes: EquivalenceClasses) -> Counts:
     return found
 
 
-@plan_part
-@dataclass(frozen=True, slots=True)
-class Subset:
+class Subset(PlanPart):
     """The rows that belong to the research subset: those with this value in this column.
 
     Nergiz, M., Atzori, M., Clifton, C. (2007). Hiding the presence of individuals from shared databases,
@@ -169,8 +164,6 @@ class Subset:
     value: Annotated[str, Scalar("its value for rows of the subset")]
 
 
-@plan_part
-@dataclass(frozen=True, slots=True)
 class DeltaPresence(BaseModel):
     """In every class, the share of the `subset` among the persons of the list lies between `lower` and `upper`."""
 
@@ -181,7 +174,7 @@ class DeltaPresence(BaseModel):
     parameter: ClassVar[str] = "upper"
     column: ClassVar[None] = None
 
-    def __post_init__(self) -> None:
+    def check_part(self) -> None:
         if self.lower > self.upper:
             raise ValueError(Message("error.value.lower_is_above_upper"))
 

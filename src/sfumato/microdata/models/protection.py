@@ -10,18 +10,18 @@ quasi-identifiers.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
-from typing import Any, ClassVar, cast
+from typing import Annotated, Any, ClassVar, cast
 
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.dataclass import dataclass
 from sfumato.microdata.models.equivalence_classes import BoolArray, EquivalenceClasses, Histogram, histogram
 from sfumato.microdata.models.model import BaseModel, PrivacyModel
 from sfumato.microdata.models.registry import SHAPES
 from sfumato.schema.composite import Anything, KeySchema, RecordSchema, TaggedUnionSchema, UnionSchema
+from sfumato.schema.dataclass_schema import NO_KEY
+from sfumato.values import replace
 
 Labels = Sequence[Sequence[str | None]]
 Codes = npt.NDArray[np.signedinteger[Any]]
@@ -64,7 +64,6 @@ PROTECT = UnionSchema(
 )
 
 
-@dataclass(frozen=True, slots=True)
 class Protection(BaseModel):
     """The labels of a quasi-identifier satisfy a model in each group of rows that agree in the others.
 
@@ -72,7 +71,7 @@ class Protection(BaseModel):
         model: The model, with the column it refers to.
     """
 
-    model: PrivacyModel
+    model: Annotated[PrivacyModel, NO_KEY]
     name: ClassVar[str] = "attribute-disclosure"
     is_global: ClassVar[bool] = True
     column: ClassVar[None] = None

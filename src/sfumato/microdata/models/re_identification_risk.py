@@ -4,7 +4,6 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 
-from sfumato.dataclass import dataclass
 from sfumato.localization.messages import Message
 from sfumato.microdata.models import distance_kernels as risk_kernels
 from sfumato.microdata.models.equivalence_classes import (
@@ -16,11 +15,8 @@ from sfumato.microdata.models.equivalence_classes import (
 )
 from sfumato.microdata.models.model import EXACT, GlobalRiskModel, RiskModel
 from sfumato.schema.dataclass_schema import KeyInfo
-from sfumato.schema.typed_parts import plan_part
 
 
-@plan_part
-@dataclass(frozen=True, slots=True)
 class AverageRisk(GlobalRiskModel):
     """Classes / rows is at most `threshold`.
 
@@ -44,7 +40,7 @@ class AverageRisk(GlobalRiskModel):
     threshold: Annotated[float, KeyInfo("the greatest average risk", minimum=0, maximum=1)]
     name: ClassVar[str] = "average-risk"
 
-    def __post_init__(self) -> None:
+    def check_part(self) -> None:
         if self.threshold <= 0:
             raise ValueError(Message("error.value.threshold_must_be_greater"))
 
@@ -94,8 +90,6 @@ SamplingFraction = Annotated[
 ]
 
 
-@plan_part
-@dataclass(frozen=True, slots=True)
 class IndividualRisk(RiskModel):
     """Every row has at most the risk `threshold`.
 
@@ -117,7 +111,7 @@ class IndividualRisk(RiskModel):
     name: ClassVar[str] = "individual-risk"
     monotone_suppression: ClassVar[bool] = True
 
-    def __post_init__(self) -> None:
+    def check_part(self) -> None:
         if self.threshold <= 0 or self.sampling_fraction == 0:
             raise ValueError(Message("error.value.threshold_and_sampling_fraction"))
 
@@ -150,8 +144,6 @@ def expected_risks(rows: Counts, persons: Floats) -> Floats:
     return risks
 
 
-@plan_part
-@dataclass(frozen=True, slots=True)
 class GlobalRisk(GlobalRiskModel):
     """The sum of all rows' risks / rows is at most `threshold`.
 
@@ -172,7 +164,7 @@ class GlobalRisk(GlobalRiskModel):
     sampling_fraction: SamplingFraction = None
     name: ClassVar[str] = "global-risk"
 
-    def __post_init__(self) -> None:
+    def check_part(self) -> None:
         if self.threshold <= 0 or self.sampling_fraction == 0:
             raise ValueError(Message("error.value.threshold_and_sampling_fraction"))
 

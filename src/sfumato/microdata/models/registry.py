@@ -1,7 +1,6 @@
 """Registry of the privacy models that a plan may name; each module is loaded when a plan asks for it."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeGuard, cast
 
@@ -10,6 +9,7 @@ from sfumato.hierarchies.types import ColumnType, canonical
 from sfumato.microdata.models.model import PrivacyModel
 from sfumato.schema.composite import TaggedUnionSchema
 from sfumato.schema.dataclass_schema import records_by_name
+from sfumato.values import replace
 
 if TYPE_CHECKING:
     from sfumato.microdata.models.differential_privacy import DifferentialPrivacy

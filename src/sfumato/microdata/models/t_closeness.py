@@ -26,7 +26,6 @@ Monotone under generalization (the distance is convex), not under suppression. T
 violating class can keep.
 """
 
-from dataclasses import replace
 from datetime import date
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
@@ -35,7 +34,6 @@ from typing import Annotated, Any, ClassVar, Literal
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.dataclass import dataclass
 from sfumato.errors import PlanError
 from sfumato.hierarchies.hierarchy import HierarchyBuilder
 from sfumato.hierarchies.registry import HIERARCHY
@@ -44,14 +42,12 @@ from sfumato.microdata.models import distance_kernels
 from sfumato.microdata.models.equivalence_classes import BoolArray, Counts, EquivalenceClasses, Floats, Histogram
 from sfumato.microdata.models.model import EXACT, Comparison, DistributionModel, SensitiveColumn, rows_beyond
 from sfumato.schema.dataclass_schema import KeyInfo, TextOrNumber
-from sfumato.schema.typed_parts import plan_part
+from sfumato.values import Value, replace
 
 Distance = Literal["equal", "ordered", "hierarchical"]
 Texts = tuple[str | None, ...]
 
 
-@plan_part
-@dataclass(frozen=True, slots=True)
 class TCloseness(DistributionModel):
     """The distribution of `column` in every class is within `t` of that in the reference table."""
 
@@ -64,7 +60,7 @@ class TCloseness(DistributionModel):
     name: ClassVar[str] = "t-closeness"
     parameter: ClassVar[str] = "t"
 
-    def __post_init__(self) -> None:
+    def check_part(self) -> None:
         if (self.distance == "hierarchical") != (self.hierarchy is not None):
             raise ValueError(Message("error.value.a_hierarchy_belongs_to"))
         if self.order and self.distance != "ordered":
@@ -134,8 +130,7 @@ class TCloseness(DistributionModel):
         return found
 
 
-@dataclass(frozen=True, slots=True)
-class _Line:
+class _Line(Value):
     """Values on a line: each value's rank, the cumulative shares of the table, and the sums of these."""
 
     ranks: npt.NDArray[np.int64]
@@ -143,8 +138,7 @@ class _Line:
     sums: Floats
 
 
-@dataclass(frozen=True, slots=True)
-class _Tree:
+class _Tree(Value):
     """Values in a tree: for each level below the root each value's label, and the table's share of each label."""
 
     labels: npt.NDArray[np.int32]

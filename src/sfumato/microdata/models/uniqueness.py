@@ -4,18 +4,14 @@ from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 
-from sfumato.dataclass import dataclass
 from sfumato.localization.messages import Message
 from sfumato.microdata.measures.population import PopulationUniquenessEstimate, uniqueness
 from sfumato.microdata.models.equivalence_classes import BoolArray, EquivalenceClasses, estimated_persons
 from sfumato.microdata.models.model import EXACT, GlobalRiskModel
 from sfumato.microdata.models.re_identification_risk import SamplingFraction
 from sfumato.schema.dataclass_schema import KeyInfo
-from sfumato.schema.typed_parts import plan_part
 
 
-@plan_part
-@dataclass(frozen=True, slots=True)
 class SampleUniqueness(GlobalRiskModel):
     """Unique rows / rows is at most `threshold`.
 
@@ -66,8 +62,6 @@ class SampleUniqueness(GlobalRiskModel):
         return None
 
 
-@plan_part
-@dataclass(frozen=True, slots=True)
 class PopulationUniqueness(GlobalRiskModel):
     """The estimated share of unique persons in the population is at most `threshold`.
 
@@ -91,7 +85,7 @@ class PopulationUniqueness(GlobalRiskModel):
     name: ClassVar[str] = "population-uniqueness"
     monotone_generalization: ClassVar[bool] = False
 
-    def __post_init__(self) -> None:
+    def check_part(self) -> None:
         if self.population_size is not None and self.sampling_fraction is not None:
             raise ValueError(Message("error.value.population_size_goes_without"))
         if self.sampling_fraction == 0:

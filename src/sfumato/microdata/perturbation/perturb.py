@@ -7,13 +7,11 @@ written.
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import field
 from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.dataclass import dataclass
 from sfumato.errors import DataError, UnattainableError
 from sfumato.microdata.counts.combinations import numbers_of as combination_numbers
 from sfumato.microdata.counts.frequency_table import value_of
@@ -51,6 +49,7 @@ from sfumato.microdata.perturbation.random_changes import (
 )
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.pseudonyms import Pseudonyms
+from sfumato.values import Value, field
 
 STAR = "*"
 # Name of the person key column added to published rows.
@@ -71,8 +70,7 @@ class ColumnReader(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Exact:
+class Exact(Value):
     """Properties that the written rows must reproduce exactly.
 
     Attributes:
@@ -85,8 +83,7 @@ class Exact:
     least: Mapping[tuple[str, ...], int] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class PerturbationResult:
+class PerturbationResult(Value):
     """The result of one operation.
 
     Attributes:

@@ -1,22 +1,19 @@
 """Plan parameters of the perturbation operations, which change values at random or by their neighbors."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import field
 from typing import Annotated, Any, ClassVar, Literal
 
-from sfumato.dataclass import dataclass
 from sfumato.localization.messages import Message
 from sfumato.schema.composite import Choice, Conversion, Integer, MapSchema, Number, UnionSchema
 from sfumato.schema.dataclass_schema import KeyInfo, record_of
 from sfumato.schema.paths import PlanPath
-from sfumato.schema.typed_parts import plan_part
+from sfumato.schema.typed_parts import PlanPart
+from sfumato.values import field
 
 Group = Annotated[str | None, KeyInfo("columns of the same group are changed together")]
 
 
-@plan_part
-@dataclass(frozen=True, slots=True)
-class Microaggregate:
+class Microaggregate(PlanPart):
     """Groups of at least k similar records; each gets the means of its group."""
 
     k: Annotated[int, KeyInfo("records in a group, at least", minimum=2)]
@@ -27,9 +24,7 @@ class Microaggregate:
     numbers: ClassVar[bool] = True
 
 
-@plan_part
-@dataclass(frozen=True, slots=True)
-class Noise:
+class Noise(PlanPart):
     """Normal noise with a share of the standard deviation; within a group, correlated like its columns.
 
     Attributes:
@@ -44,7 +39,7 @@ class Noise:
     name: ClassVar[str] = "noise"
     numbers: ClassVar[bool] = True
 
-    def __post_init__(self) -> None:
+    def check_part(self) -> None:
         if self.share <= 0:
             raise ValueError(Message("error.value.the_share_of_the"))
         if self.deviation is not None and (self.deviation <= 0 or self.group is not None):
@@ -56,9 +51,7 @@ class Noise:
         return self.group is None
 
 
-@plan_part
-@dataclass(frozen=True, slots=True)
-class RankSwap:
+class RankSwap(PlanPart):
     """Values are exchanged between records whose ranks are at most a share of all ranks apart."""
 
     share: Annotated[float, KeyInfo("of the ranks", minimum=0, maximum=1)]
@@ -67,14 +60,12 @@ class RankSwap:
     numbers: ClassVar[bool] = True
     group: ClassVar[None] = None
 
-    def __post_init__(self) -> None:
+    def check_part(self) -> None:
         if self.share <= 0:
             raise ValueError(Message("error.value.the_share_of_the_ranks"))
 
 
-@plan_part
-@dataclass(frozen=True, slots=True)
-class Pram:
+class Pram(PlanPart):
     """Post-randomization: each category stays or changes by a matrix of probabilities.
 
     Attributes:
@@ -95,7 +86,7 @@ class Pram:
     numbers: ClassVar[bool] = False
     group: ClassVar[None] = None
 
-    def __post_init__(self) -> None:
+    def check_part(self) -> None:
         if (self.retention is None) == (not self.matrix):
             raise ValueError(Message("error.value.pram_needs_the_probability"))
         if any(abs(sum(row.values()) - 1) > 1e-6 for row in self.matrix.values()):
@@ -109,9 +100,7 @@ class Pram:
         return not self.strata
 
 
-@plan_part
-@dataclass(frozen=True, slots=True)
-class SwapHouseholds:
+class SwapHouseholds(PlanPart):
     """Households are exchanged between regions with similar households, those most at risk first.
 
     Attributes:
@@ -129,9 +118,7 @@ class SwapHouseholds:
     numbers: ClassVar[bool] = False
 
 
-@plan_part
-@dataclass(frozen=True, slots=True)
-class Pseudonym:
+class Pseudonym(PlanPart):
     """Identifiers are replaced by pseudonyms that only the holder of the key can reverse.
 
     Attributes:
@@ -151,9 +138,7 @@ class Pseudonym:
     group: ClassVar[None] = None
 
 
-@plan_part
-@dataclass(frozen=True, slots=True)
-class ShiftDays:
+class ShiftDays(PlanPart):
     """All dates of a person are shifted by one random number of days; the time between them stays the same."""
 
     days: Annotated[int, KeyInfo("how far at most, either way", minimum=1)]

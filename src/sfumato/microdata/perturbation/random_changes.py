@@ -29,13 +29,13 @@ from hashlib import sha256
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.dataclass import dataclass
 from sfumato.errors import DataError
 from sfumato.microdata.counts.combinations import numbers_of
 from sfumato.microdata.counts.frequency_table import value_of
 from sfumato.microdata.keyed_random import uniforms
 from sfumato.microdata.models.equivalence_classes import BoolArray, Floats
 from sfumato.microdata.perturbation.kernels import swap_ranks
+from sfumato.values import Value
 
 
 def with_noise(values: Floats, drawn: Floats, share: float, deviation: float | None, correlated: bool) -> Floats:
@@ -62,8 +62,7 @@ def with_noise(values: Floats, drawn: Floats, share: float, deviation: float | N
 Codes = npt.NDArray[np.int64]
 
 
-@dataclass(frozen=True, slots=True)
-class Transition:
+class Transition(Value):
     """Probabilities of changing category: from a row's category to a column's."""
 
     categories: tuple[str, ...]

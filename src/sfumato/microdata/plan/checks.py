@@ -1,7 +1,6 @@
 """Checks of a plan as a whole: what differential privacy, local suppression and linked files do not allow in it."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from sfumato.errors import PlanIssue, did_you_mean, issue
@@ -14,6 +13,7 @@ from sfumato.microdata.perturbation.plan import ShiftDays
 from sfumato.microdata.plan.methods import Auto, Exhaustive, Greedy, LocalSuppression, Optimal, SafePub
 from sfumato.microdata.plan.model import ColumnPlan, OutputPlan, RequestedPlan
 from sfumato.microdata.plan.parts import file_faults
+from sfumato.values import replace
 
 if TYPE_CHECKING:
     from sfumato.microdata.models.differential_privacy import DifferentialPrivacy

@@ -1,11 +1,9 @@
 """The parameters of each method, as given in a plan."""
 
 from collections.abc import Mapping
-from dataclasses import field
 from decimal import Decimal
 from typing import Annotated, ClassVar, Literal, get_args
 
-from sfumato.dataclass import dataclass
 from sfumato.localization.messages import Message
 from sfumato.schema.composite import (
     Conversion,
@@ -18,7 +16,8 @@ from sfumato.schema.composite import (
     UnionSchema,
 )
 from sfumato.schema.dataclass_schema import KeyInfo, record_of
-from sfumato.schema.typed_parts import plan_part
+from sfumato.schema.typed_parts import PlanPart
+from sfumato.values import field
 
 LossName = Literal[
     "score",
@@ -34,9 +33,7 @@ Aggregate = Literal["sum", "mean", "geometric"]
 LOSSES: tuple[LossName, ...] = get_args(LossName)
 
 
-@plan_part
-@dataclass(frozen=True, slots=True)
-class Suppression:
+class Suppression(PlanPart):
     """How many rows may be suppressed: a share of the rows, or a number.
 
     >>> Suppression(share=0.02).limit(30162)
@@ -73,9 +70,7 @@ Seconds = Annotated[float, KeyInfo("seconds after which the best found so far is
 Hiding = Annotated[bool, KeyInfo("draw a near-optimal release at random, to prevent minimality attacks")]
 
 
-@plan_part
-@dataclass(frozen=True, slots=True)
-class FullDomain:
+class FullDomain(PlanPart):
     """Parameters of all full-domain methods.
 
     Attributes:
@@ -94,8 +89,6 @@ class FullDomain:
     name: ClassVar[str] = ""
 
 
-@plan_part
-@dataclass(frozen=True, slots=True)
 class Exhaustive(FullDomain):
     """Every node of the lattice is evaluated, and the table of all nodes is written."""
 
@@ -103,24 +96,18 @@ class Exhaustive(FullDomain):
     name: ClassVar[str] = "exhaustive"
 
 
-@plan_part
-@dataclass(frozen=True, slots=True)
 class Samarati(FullDomain):
     """The lowest height with a releasable node, and there the node of least loss."""
 
     name: ClassVar[str] = "samarati"
 
 
-@plan_part
-@dataclass(frozen=True, slots=True)
 class Optimal(FullDomain):
     """The node of least loss in the lattice, with a proof if the time suffices, else with a lower bound."""
 
     name: ClassVar[str] = "optimal"
 
 
-@plan_part
-@dataclass(frozen=True, slots=True)
 class Greedy(FullDomain):
     """Change one level of one column at a time, always the most promising: fast on any lattice, without any proof.
 
@@ -138,9 +125,7 @@ FeatureKind = Literal["isolate", "ordered"]
 FeatureLoss = Literal["discernibility", "classification", "loss-metric"]
 
 
-@plan_part
-@dataclass(frozen=True, slots=True)
-class KOptimize:
+class KOptimize(PlanPart):
     """The set of published values or cuts of least loss, with a proof unless the time runs out.
 
     Attributes:
@@ -158,8 +143,6 @@ class KOptimize:
     name: ClassVar[str] = "k-optimize"
 
 
-@plan_part
-@dataclass(frozen=True, slots=True)
 class Local(FullDomain):
     """Each row at the least generalized node with a large enough class: node after node for the remaining rows.
 
@@ -177,9 +160,7 @@ class Local(FullDomain):
     name: ClassVar[str] = "local"
 
 
-@plan_part
-@dataclass(frozen=True, slots=True)
-class Mondrian:
+class Mondrian(PlanPart):
     """Classes are cut in two recursively as long as both parts satisfy the models.
 
     Attributes:
@@ -205,14 +186,12 @@ class Mondrian:
     suppression: Budget = Suppression()
     name: ClassVar[str] = "mondrian"
 
-    def __post_init__(self) -> None:
+    def check_part(self) -> None:
         if self.cut == "loss" and (self.mode, self.choice) != ("strict", "widest"):
             raise ValueError(Message("error.value.cut_loss_goes_with"))
 
 
-@plan_part
-@dataclass(frozen=True, slots=True)
-class Auto:
+class Auto(PlanPart):
     """Local recoding, Mondrian by loss and the optimal node are all tried; the release that loses least is used.
 
     Attributes:
@@ -226,9 +205,7 @@ class Auto:
     name: ClassVar[str] = "auto"
 
 
-@plan_part
-@dataclass(frozen=True, slots=True)
-class LocalSuppression:
+class LocalSuppression(PlanPart):
     """Local suppression: as few single values as possible are suppressed so that every row is in a large enough class.
 
     The cost of a value is its column's `importance`.
@@ -238,18 +215,14 @@ class LocalSuppression:
     name: ClassVar[str] = "local-suppression"
 
 
-@plan_part
-@dataclass(frozen=True, slots=True)
-class Microaggregation:
+class Microaggregation(PlanPart):
     """All quasi-identifiers are microaggregated together, as their columns state: every group is a class."""
 
     time_limit: Seconds = 60.0
     name: ClassVar[str] = "microaggregation"
 
 
-@plan_part
-@dataclass(frozen=True, slots=True)
-class SafePub:
+class SafePub(PlanPart):
     """Rows are sampled at random and published at named or randomly drawn levels: for differential privacy.
 
     Attributes:

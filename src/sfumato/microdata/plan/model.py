@@ -1,11 +1,11 @@
 """The plan of a microdata release, as frozen values."""
 
+import dataclasses
 from collections.abc import Iterable, Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeVar, get_args
 
-from sfumato.dataclass import dataclass
 from sfumato.hierarchies.hierarchy import HierarchyBuilder
 from sfumato.hierarchies.intervals import Intervals
 from sfumato.hierarchies.registry import HIERARCHY
@@ -30,7 +30,8 @@ from sfumato.schema.dataclass_schema import KeyInfo, TextOrNumber, record_of
 from sfumato.schema.frozen_dict import FrozenDict
 from sfumato.schema.paths import PlanPath
 from sfumato.schema.release_plan import ReleasePlan
-from sfumato.schema.typed_parts import plan_part
+from sfumato.schema.typed_parts import PlanPart
+from sfumato.values import replace
 
 if TYPE_CHECKING:
     from sfumato.microdata.models.population_lists import Subset
@@ -51,9 +52,7 @@ OnInference = Literal["refuse", "warn"]
 ROLES: tuple[Role, ...] = get_args(Role)
 
 
-@plan_part
-@dataclass(frozen=True, slots=True)
-class ColumnPlan:
+class ColumnPlan(PlanPart):
     """The role of a column, and how it may be generalized."""
 
     role: Annotated[Role, KeyInfo("what the column is")]
@@ -70,7 +69,7 @@ class ColumnPlan:
     ] = ()
     protect: Annotated[BaseModel | None, PROTECT] = None
 
-    def __post_init__(self) -> None:
+    def check_part(self) -> None:
         if self.publish == "key" and self.role != "person":
             raise ValueError(Message("error.value.publish_key_belongs_to", name=self.role))
         if self.publish == "removed" and self.role != "weight":
@@ -135,9 +134,7 @@ class ColumnPlan:
         return None if self.published is None else self.published.perturbation
 
 
-@plan_part
-@dataclass(frozen=True, slots=True)
-class OutputPlan:
+class OutputPlan(PlanPart):
     """How the release is written.
 
     Attributes:
@@ -169,16 +166,14 @@ class OutputPlan:
         """Whether the file has quoted cells."""
         return self.formulas == "quote" and self.format == "csv"
 
-    def __post_init__(self) -> None:
+    def check_part(self) -> None:
         if self.partition and self.format != "parquet":
             raise ValueError(Message("error.value.partition_goes_with_format"))
         if self.partition and self.intervals == "bounds":
             raise ValueError(Message("error.value.partition_goes_without_intervals"))
 
 
-@plan_part
-@dataclass(frozen=True, slots=True)
-class UtilityPlan:
+class UtilityPlan(PlanPart):
     """Optional measures of utility.
 
     Attributes:
@@ -191,6 +186,8 @@ class UtilityPlan:
 @dataclass(frozen=True, slots=True)
 class RequestedPlan:
     """A plan as written: columns may be left to `other`, columns and models to a policy.
+
+    It is a dataclass, because `Plan` of Python has a constructor of its own, which Values have not.
 
     Attributes:
         other: The role of columns that the plan does not mention; without it they are refused.
@@ -233,6 +230,9 @@ class RequestedPlan:
         for name in ("columns", "files", "text", "reasons"):
             if not isinstance(getattr(self, name), FrozenDict):
                 object.__setattr__(self, name, FrozenDict(getattr(self, name)))
+
+    def __replace__(self, **changes: Any) -> Self:
+        return dataclasses.replace(self, **changes)
 
     def with_secret(self) -> Self:
         """Return the plan with the secret of a release: its seed, or 128 random bits from the operating system."""

@@ -1,21 +1,18 @@
 """Parts of a plan with keys of their own: several files joined by keys, and the policy that the plan names."""
 
 from collections.abc import Mapping
-from dataclasses import field
 from typing import Annotated, Any
 
-from sfumato.dataclass import dataclass
 from sfumato.errors import PlanIssue, did_you_mean, issue
 from sfumato.policies.policy import policy_ids
 from sfumato.schema.composite import Choice, Conversion, MapSchema, Number, Text, UnionSchema
 from sfumato.schema.dataclass_schema import KeyInfo, record_of
 from sfumato.schema.paths import PLAIN_NAME, PlanPath
-from sfumato.schema.typed_parts import plan_part
+from sfumato.schema.typed_parts import PlanPart
+from sfumato.values import field
 
 
-@plan_part
-@dataclass(frozen=True, slots=True)
-class FilePlan:
+class FilePlan(PlanPart):
     """A file: where it is, and how it is joined.
 
     Attributes:
@@ -92,9 +89,7 @@ def _in_circle(files: Mapping[str, FilePlan], name: str) -> bool:
     return False
 
 
-@plan_part
-@dataclass(frozen=True, slots=True)
-class PolicyPlan:
+class PolicyPlan(PlanPart):
     """A policy with the settings of the user.
 
     Attributes:

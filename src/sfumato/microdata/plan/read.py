@@ -3,11 +3,9 @@
 import re
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from sfumato.dataclass import dataclass
 from sfumato.errors import PlanError, PlanIssue, did_you_mean, issue
 from sfumato.hierarchies.lists import SuppressAll
 from sfumato.localization.messages import Message
@@ -34,10 +32,10 @@ from sfumato.microdata.plan.write import CHOSEN_BY_POLICY, PLAN
 from sfumato.schema import files
 from sfumato.schema.composite import JsonSchema, RecordSchema, Schema, kind_of
 from sfumato.schema.issues import PlanIssues, Refused
+from sfumato.values import Value, replace
 
 
-@dataclass(frozen=True, slots=True)
-class Unread:
+class Unread(Value):
     """A method that could not be read: nothing is known about its requirements.
 
     A part that cannot be read is replaced by a valid one, so that only certain issues are reported.

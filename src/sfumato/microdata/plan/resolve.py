@@ -1,12 +1,13 @@
 """Resolve a plan: fill in what it leaves open for the given data, and check the result again."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import fields, replace
+from dataclasses import fields
 from pathlib import Path
 
 from sfumato.errors import PlanError
 from sfumato.microdata.plan.model import ColumnPlan, Plan, RequestedPlan
 from sfumato.microdata.plan.read import faults_between, read_plan
+from sfumato.values import replace
 
 
 def resolve(plan: RequestedPlan, columns: Iterable[str] = ()) -> Plan:

@@ -6,7 +6,6 @@ A plan is written by the same schema that reads it, so the name of each key is d
 from pathlib import Path
 from typing import Any, get_args
 
-from sfumato.dataclass import dataclass
 from sfumato.microdata.data_plan import DATA
 from sfumato.microdata.models.k_anonymity import SetSizes
 from sfumato.microdata.models.registry import MODEL
@@ -36,6 +35,7 @@ from sfumato.schema.dataclass_schema import record_of
 from sfumato.schema.files import dumped
 from sfumato.schema.paths import FilePath, PlanPath
 from sfumato.schema.release_plan import RELEASE
+from sfumato.values import Value
 
 FILE = record_of(FilePlan, "a file, and how it is joined to others")
 COLUMN = record_of(ColumnPlan, "what a column is")
@@ -106,8 +106,7 @@ def plan_text(plan: RequestedPlan, folder: Path | None = None) -> str:
     return dumped(plan_dict(plan, folder), width=120)
 
 
-@dataclass(frozen=True, slots=True)
-class _Writer:
+class _Writer(Value):
     """Writes values in plan form, with paths moved from one base folder to another if given."""
 
     old: Path

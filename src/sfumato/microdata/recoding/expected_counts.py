@@ -5,18 +5,17 @@ rows of each combination with each of its values.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field
 
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.dataclass import dataclass
 from sfumato.microdata.counts.combinations import CountDifference, numbers_of
 from sfumato.microdata.counts.frequency_table import FrequencyTable, ValueCounts, typed, value_of
 from sfumato.microdata.counts.persons import person_view
 from sfumato.microdata.models.equivalence_classes import BoolArray, Counts, EquivalenceClasses, Histogram, histogram
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.recoding.mapping import STAR, ClassRecoding, Division, Labels, Recoding, SuppressionHandling
+from sfumato.values import Value, field
 
 NOWHERE = -1
 Node = Labels | int
@@ -25,8 +24,7 @@ Node = Labels | int
 # The rows of a divided combination are assigned to its classes at random, row by row, and a frequency table does not
 # know rows. For columns that the division does not use, only the counts of values over all these classes together can
 # be expected.
-@dataclass(frozen=True, slots=True)
-class SharedCombinations:
+class SharedCombinations(Value):
     """Groups of published combinations with shared rows, by number.
 
     Attributes:
@@ -112,8 +110,7 @@ def _without_veil(tally: CountDifference) -> CountDifference:
     return _kept(tally, ~veiled[tally.codes[:, -1]])
 
 
-@dataclass(frozen=True, slots=True)
-class ExpectedCounts:
+class ExpectedCounts(Value):
     """Expected rows of each published combination, and with each value of each sensitive column with a model.
 
     Attributes:

@@ -11,14 +11,12 @@ may be a remark that contains a name.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field
 from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.dataclass import dataclass
 from sfumato.hierarchies.role_detection.missing_value_codes import MISSING_WORDS
 from sfumato.microdata.counts.combinations import packing_of
 from sfumato.microdata.counts.frequency_table import Coding, FrequencyTable
@@ -26,6 +24,7 @@ from sfumato.microdata.counts.grouping import Grouped, Grouper, Node
 from sfumato.microdata.models.equivalence_classes import BoolArray, Counts
 from sfumato.microdata.models.persons import whole_by_persons
 from sfumato.microdata.plan.model import Plan
+from sfumato.values import Value, field
 
 Labels = tuple[str | None, ...]
 STAR = "*"
@@ -40,8 +39,7 @@ def tells_something(label: str | None) -> bool:
     return bool(label) and set(label or "") != {STAR}
 
 
-@dataclass(frozen=True, slots=True)
-class SuppressionHandling:
+class SuppressionHandling(Value):
     """What happens to suppressed rows and to columns that are no quasi-identifiers.
 
     Attributes:
@@ -72,8 +70,7 @@ class SuppressionHandling:
         return self.person if self.publishes_keys else None
 
 
-@dataclass(frozen=True)
-class LevelRecoding:
+class LevelRecoding(Value, dict=True):
     """A recoding that publishes every column at one level.
 
     Attributes:
@@ -112,8 +109,7 @@ class LevelRecoding:
         )
 
 
-@dataclass(frozen=True)
-class Division:
+class Division(Value, dict=True):
     """Combinations whose rows are divided between classes.
 
     The rows of a combination (with a value of `column`, where one is given) are ranked by a hash of key and row
@@ -149,8 +145,7 @@ class Division:
         return total - np.maximum.accumulate(before)
 
 
-@dataclass(frozen=True)
-class ClassRecoding:
+class ClassRecoding(Value):
     """A recoding that publishes every combination of values with its class.
 
     Attributes:
@@ -257,8 +252,7 @@ def is_plain(text: str) -> bool:
     return text.casefold() in _KNOWN or not any(map(str.isalpha, text))
 
 
-@dataclass(frozen=True, slots=True)
-class AbsentTexts:
+class AbsentTexts(Value):
     """The texts of a column that mean "missing"; an empty text and None are the same.
 
     Attributes:

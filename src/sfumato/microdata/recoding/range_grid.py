@@ -12,11 +12,11 @@ from typing import Literal, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.dataclass import dataclass
 from sfumato.hierarchies.dates import Dates, directives, read_moments
 from sfumato.hierarchies.intervals import Intervals
 from sfumato.hierarchies.types import MANY_DIGITS, exact, numerals, plain
 from sfumato.microdata.plan.model import ColumnPlan
+from sfumato.values import Value
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -67,8 +67,7 @@ class RangeGrid(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class NumberGrid:
+class NumberGrid(Value):
     """Numbers with a number of decimals; negative for tens, hundreds, ...
 
     >>> grid = NumberGrid(1)
@@ -115,8 +114,7 @@ class NumberGrid:
         return numerals(texts)
 
 
-@dataclass(frozen=True, slots=True)
-class DateGrid:
+class DateGrid(Value):
     """Days, months or years.
 
     >>> grid = DateGrid("D", "%d.%m.%Y")

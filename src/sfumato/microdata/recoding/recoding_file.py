@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.dataclass import dataclass
 from sfumato.errors import PlanError
 from sfumato.hierarchies.hierarchy import Hierarchy
 from sfumato.microdata.counts.frequency_table import DROPPED, Coding
 from sfumato.microdata.recoding.mapping import Division, Labels, LevelRecoding, Recoding, published_labels
+from sfumato.values import Value
 
 
 def to_dict(recoding: Recoding) -> dict[str, Any]:
@@ -75,8 +75,7 @@ def _texts(coding: Coding) -> list[list[Any]]:
     return [[text, code] for text, code in zip(coding.texts, coding.codes.tolist(), strict=True)]
 
 
-@dataclass(frozen=True, slots=True)
-class RecodingFile:
+class RecodingFile(Value):
     """The content of a recoding file.
 
     Attributes:

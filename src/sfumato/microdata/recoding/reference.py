@@ -7,13 +7,11 @@ file.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.dataclass import dataclass
 from sfumato.hierarchies.hierarchy import BoundHierarchy, make_hierarchy
 from sfumato.hierarchies.lists import HierarchyFile, PathFree, outside
 from sfumato.microdata.counts.combinations import Words, packing_of
@@ -26,6 +24,7 @@ from sfumato.microdata.models.t_closeness import TCloseness
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.recoding.mapping import Labels, LevelRecoding, Recoding, published_labels
 from sfumato.microdata.recoding.recoding_file import no_recoding
+from sfumato.values import Value, replace
 
 
 def with_texts(text_counts: ValueCounts, population: ValueCounts, missing: Sequence[str]) -> ValueCounts:
@@ -129,8 +128,7 @@ def weights_by_label(table: FrequencyTable, recoding: Recoding) -> dict[Labels, 
     return weights_of
 
 
-@dataclass(frozen=True, slots=True)
-class Reference:
+class Reference(Value):
     """The distributions that models compare published rows with.
 
     Attributes:
@@ -156,7 +154,6 @@ class Reference:
         )
 
 
-@dataclass(frozen=True, slots=True)
 class ListedHierarchy(PathFree):
     """A hierarchy given by its rows: a value, and its label at each level."""
 

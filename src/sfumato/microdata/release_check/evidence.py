@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.dataclass import dataclass
 from sfumato.hierarchies.types import numerals
 from sfumato.microdata.measures import kernels as guess_kernels
 from sfumato.microdata.recoding.mapping import STAR
 from sfumato.patterns import regex
+from sfumato.values import Value
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -30,8 +30,7 @@ LESS_WRONG = 0.6
 CELLS_AT_ONCE = 1 << 18
 
 
-@dataclass(frozen=True, slots=True)
-class SourceValues:
+class SourceValues(Value):
     """The values of a source in each combination: the values of one column, or the pairs of values of two columns.
 
     Attributes:
@@ -57,8 +56,7 @@ class SourceValues:
         return self.first * self.second_size + self.second
 
 
-@dataclass(frozen=True, slots=True)
-class CoarseLabels:
+class CoarseLabels(Value):
     """Labels of a quasi-identifier that contain finer ones.
 
     Attributes:

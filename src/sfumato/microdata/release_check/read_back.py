@@ -13,13 +13,11 @@ Inference among quasi-identifiers is no disclosure: all rows of a class agree in
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import cache, partial
 from itertools import combinations
 
 import numpy as np
 
-from sfumato.dataclass import dataclass
 from sfumato.microdata.counts.combinations import numbers_of
 from sfumato.microdata.counts.frequency_table import ValueCounts
 from sfumato.microdata.measures.kernels import count_labels, count_values
@@ -39,6 +37,7 @@ from sfumato.microdata.release_check.evidence import (
     orders_of,
 )
 from sfumato.microdata.release_check.finer_labels import RawRows, confirmed
+from sfumato.values import Value, replace
 
 # Function that finds the label that a source predicts for each combination.
 Find = Callable[[str, tuple[str, ...], int], Ints | None]
@@ -59,8 +58,7 @@ WHOLE = np.ones(1)
 MOST_PER_KEY = 16
 
 
-@dataclass(frozen=True, slots=True)
-class Inference:
+class Inference(Value):
     """Columns from which a quasi-identifier is inferred.
 
     Attributes:
@@ -73,8 +71,7 @@ class Inference:
     rows: int
 
 
-@dataclass(frozen=True, slots=True)
-class ReadBack:
+class ReadBack(Value):
     """Published rows with the labels that an attacker infers.
 
     Attributes:

@@ -6,8 +6,8 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 
-from sfumato.dataclass import dataclass
 from sfumato.native.array_types import ArrayType
+from sfumato.values import Value
 
 INT, WORD, REAL, FLAG = "i8", "u8", "f8", "b1"
 C_NAMES = {
@@ -23,8 +23,7 @@ class TranslationError(Exception):
     """A loop uses something that cannot be translated; the message says what and where."""
 
 
-@dataclass(frozen=True, slots=True)
-class Scalar:
+class Scalar(Value):
     """A number: INT, WORD, REAL or FLAG."""
 
     kind: str
@@ -38,8 +37,7 @@ class Scalar:
         return self.kind
 
 
-@dataclass(frozen=True, slots=True)
-class Array:
+class Array(Value):
     """An array of numbers with a number of dimensions."""
 
     kind: str
@@ -58,8 +56,7 @@ class Array:
         return Scalar(_WIDENED.get(self.kind, INT))
 
 
-@dataclass(frozen=True, slots=True)
-class TupleType:
+class TupleType(Value):
     """A tuple of several values."""
 
     items: tuple["Kind", ...]
@@ -73,8 +70,7 @@ class TupleType:
         return f"{len(self.items)}_" + "_".join(item.tag for item in self.items)
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
+class Record(Value):
     """A NamedTuple of arrays."""
 
     name: str
@@ -89,8 +85,7 @@ class Record:
         return self.name
 
 
-@dataclass(frozen=True, slots=True)
-class Nothing:
+class Nothing(Value):
     """What a loop that returns nothing returns."""
 
     c = "void"
@@ -133,8 +128,7 @@ def kinds_of(hint: Any) -> list[Kind]:
     raise TranslationError(f"no type of a loop's argument: {hint}")
 
 
-@dataclass(frozen=True, slots=True)
-class CValue:
+class CValue(Value):
     """A C expression; its number, if constant; its members, if it is a tuple.
 
     roots: The arguments of the loop whose memory it refers to.
@@ -147,8 +141,7 @@ class CValue:
     roots: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
-class Slice:
+class Slice(Value):
     """Part of a dimension: its start and end; None for the dimension's own ends."""
 
     begin: CValue | None

@@ -8,7 +8,6 @@ from collections.abc import Iterable
 from types import FunctionType
 from typing import get_type_hints
 
-from sfumato.dataclass import dataclass
 from sfumato.native.c_codegen.c_values import (
     NOTHING,
     WORD,
@@ -22,6 +21,7 @@ from sfumato.native.c_codegen.c_values import (
     kinds_of,
 )
 from sfumato.native.c_codegen.statements import Body
+from sfumato.values import Value
 
 # Loops of this module are in the prelude under the same names: their return types, and which arguments are written.
 PRELUDE = "sfumato.native.byte_kernels"
@@ -129,8 +129,7 @@ def _returned(line: str, result: Kind, takes_room: bool) -> str:
     return f"  {{ {result.c} answer = {value}; release(room, begin); return answer; }}"
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(Value):
     """A loop for given argument types: its C name, its return type, and which arguments it writes."""
 
     name: str

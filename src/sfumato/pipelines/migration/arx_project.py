@@ -7,16 +7,15 @@
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import field
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 from zipfile import BadZipFile, ZipFile
 
-from sfumato.dataclass import dataclass
 from sfumato.errors import DataError, EngineError
 from sfumato.localization.messages import Message
 from sfumato.pipelines.migration.project import ImportedProject
+from sfumato.values import State, field
 
 NUMBER = r"([0-9.]+(?:E-?[0-9]+)?)"
 OF = r" for attribute '(?P<column>.*)'"
@@ -54,8 +53,7 @@ def _no_project(what: str) -> DataError:
     return DataError("project.no_project_arx", what=what)
 
 
-@dataclass(slots=True)
-class _Reader:
+class _Reader(State):
     """Reads one project and collects what cannot be converted."""
 
     archive: ZipFile

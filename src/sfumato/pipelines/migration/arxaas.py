@@ -1,13 +1,11 @@
 """Answer requests of clients of ARXaaS, the REST service around ARX: analyze and anonymize rows."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
 
-from sfumato.dataclass import dataclass
 from sfumato.engines.dataframes.sources import frame_of, installed
 from sfumato.errors import DataError, PlanError, UnattainableError
 from sfumato.hierarchies.lists import SuppressAll
@@ -27,6 +25,7 @@ from sfumato.pipelines.release import anonymize
 from sfumato.pipelines.release_folder import Release
 from sfumato.pipelines.verify import verify
 from sfumato.schema.composite import read
+from sfumato.values import Value, replace
 
 # Bounds of the risk intervals, in percent; a risk is in the interval whose upper bound it does not exceed.
 ENDS = (0, 1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.1, *range(1, 10), 10, 12.5, 14.3, 16.7, 20, 25, 33.4, 50, 100)
@@ -151,8 +150,7 @@ MODELS: dict[str, tuple[dict[str, Any], tuple[str, ...]]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Attribute:
+class Attribute(Value):
     """A column of a request: its type, and its hierarchy as rows of labels."""
 
     field: str
@@ -170,8 +168,7 @@ class Attribute:
         return ColumnPlan(role, hierarchy=SuppressAll(), max_level=0)
 
 
-@dataclass(frozen=True, slots=True)
-class Rows:
+class Rows(Value):
     """The rows of a request: the names first, then one list of texts for each row."""
 
     names: tuple[str, ...]

@@ -9,7 +9,6 @@ from decimal import Decimal, InvalidOperation
 from itertools import chain, cycle, pairwise
 from typing import Any
 
-from sfumato.dataclass import dataclass
 from sfumato.errors import DataError
 from sfumato.hierarchies.hierarchy import ROOT, BoundHierarchy, make_hierarchy
 from sfumato.hierarchies.lists import PathFree, outside
@@ -38,7 +37,6 @@ GRANULARITIES: dict[str, Callable[[dt.datetime], str]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
 class TableHierarchy(PathFree):
     """A hierarchy given as rows: a value and its labels."""
 

@@ -4,25 +4,23 @@ import csv
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field
 from io import StringIO
 from pathlib import Path
 from typing import Any, Literal
 
 from sfumato.atomic_folders import check_free, staged, write_text
-from sfumato.dataclass import dataclass
 from sfumato.engines.record_io import read_records
 from sfumato.engines.survey_files import SurveyLabels, labels_file, read_labels, read_survey, write_survey
 from sfumato.hierarchies.hierarchy import hierarchy_csv
 from sfumato.microdata.plan.builder import Plan
 from sfumato.microdata.plan.read import read_plan
 from sfumato.pipelines.release_folder import Release
+from sfumato.values import Value, field
 
 LEFT_OUT = "left-out.txt"
 
 
-@dataclass(frozen=True, slots=True)
-class ImportedProject:
+class ImportedProject(Value):
     """The converted project of another tool.
 
     Attributes:
@@ -65,8 +63,7 @@ class ImportedProject:
         return self.plan | {"data": self.plan["data"] | {"source": moved}}
 
 
-@dataclass(frozen=True, slots=True)
-class Import:
+class Import(Value):
     """The numbers of imported rows and columns, and of columns with value labels."""
 
     rows: int

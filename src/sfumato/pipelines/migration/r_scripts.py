@@ -3,10 +3,9 @@
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field
 from typing import Any
 
-from sfumato.dataclass import dataclass
+from sfumato.values import Value, field
 
 TOKEN = re.compile(
     r"""(?P<space>\s+)|(?P<comment>\#[^\n]*)|(?P<text>"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')
@@ -27,8 +26,7 @@ FUNCTIONS = frozenset({"function", "\\"})
 PLACEHOLDERS = frozenset({".", "_"})
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+class Token(Value):
     """A token of a script: its kind, its text, and its first and last line."""
 
     kind: str
@@ -86,8 +84,7 @@ def _continues(statement: list[Token], token: Token, headed: bool) -> bool:
     return headed or last.kind in ("assign", "pipe") or last.text in UNFINISHED or token.text == "else"
 
 
-@dataclass(frozen=True, slots=True)
-class RCall:
+class RCall(Value):
     """A call: its function, line and arguments, and the variable that gets its result.
 
     Attributes:

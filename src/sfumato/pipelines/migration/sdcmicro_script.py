@@ -1,14 +1,13 @@
 """Convert sdcMicro scripts (R) to plans; docs/tutorials/from-sdcmicro.md lists the supported calls."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import field, replace
 from pathlib import Path
 from typing import Any
 
-from sfumato.dataclass import dataclass
 from sfumato.errors import DataError, EngineError
 from sfumato.pipelines.migration.project import ImportedProject
 from sfumato.pipelines.migration.r_scripts import READERS, RCall, data_of, not_carried, read_calls
+from sfumato.values import State, field, replace
 
 K = 3
 # Operations that may be combined on one column; others exclude each other.
@@ -20,8 +19,7 @@ STRICTNESS = ("insensitive", "sensitive", "weight", "household", "quasi-identifi
 CONDITIONAL = "stands in a loop, a condition or a function"
 
 
-@dataclass(slots=True)
-class ScriptSteps:
+class ScriptSteps(State):
     """The results of the calls so far.
 
     Attributes:

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from sfumato.atomic_folders import make_private, write_text
-from sfumato.dataclass import dataclass
 from sfumato.engines.engine import PublishedRows
 from sfumato.engines.join_keys import PERSON, recorded, text_hash
 from sfumato.errors import UnattainableError
@@ -21,6 +20,7 @@ from sfumato.localization.messages import Message
 from sfumato.microdata.plan.model import Plan
 from sfumato.pipelines.persons.earlier_releases import opened_release
 from sfumato.pipelines.release_stages.checksums import read_mapping
+from sfumato.values import Value
 
 # The record of all applications of a recoding, in the folder of its release; internal.
 APPLIED = "applied.json"
@@ -28,8 +28,7 @@ APPLIED = "applied.json"
 MOST_TOGETHER = 3
 
 
-@dataclass(frozen=True, slots=True)
-class Differences:
+class Differences(Value):
     """How new rows differ from the release, with the record of all earlier applications.
 
     Attributes:

@@ -4,12 +4,10 @@ import json
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from contextlib import closing
-from dataclasses import replace
 from math import sqrt
 from pathlib import Path
 from typing import Any
 
-from sfumato.dataclass import dataclass
 from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.engines.engine import PublishedRows
 from sfumato.engines.join_keys import PERSON, PERSONS_FILE, recorded
@@ -24,6 +22,7 @@ from sfumato.microdata.plan.resolve import released_plan
 from sfumato.microdata.publish_plan import PublishPlan
 from sfumato.microdata.sequential_releases import History
 from sfumato.pipelines.release_stages import checksums
+from sfumato.values import Value, replace
 
 # Key prefixes of erased persons, whose rows have no history. The first row of a person in a class has the first prefix,
 # further ones the second. So the record has the number of persons, but not whose rows are whose.
@@ -33,8 +32,7 @@ Values = tuple[str | None, ...]
 Contents = tuple[tuple[Values, Values], ...]
 
 
-@dataclass(frozen=True)
-class EarlierRelease:
+class EarlierRelease(Value):
     """An earlier release.
 
     Attributes:

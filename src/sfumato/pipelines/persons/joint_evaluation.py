@@ -7,14 +7,12 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from sfumato.dataclass import dataclass
 from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.engines.engine import Engine, MissingRules, PublishedRows
 from sfumato.engines.postprocessing import open_published
@@ -31,12 +29,12 @@ from sfumato.pipelines.persons.linked_files import OpenFile
 from sfumato.pipelines.release_stages.checksums import read_mapping
 from sfumato.pipelines.release_stages.column_checks import column_promises, unplanned
 from sfumato.pipelines.release_stages.release_check import ReleaseCheck
+from sfumato.values import Value, replace
 
 RANDOM_KEY = re.compile("[0-9a-f]{32}")
 
 
-@dataclass(frozen=True, slots=True)
-class LinkedFilesVerdict:
+class LinkedFilesVerdict(Value):
     """The joint verdict on published files.
 
     Attributes:
@@ -65,8 +63,7 @@ class LinkedFilesVerdict:
         return self.persons > 0 and self.integrity and not self.faults and self.checked.satisfied
 
 
-@dataclass(frozen=True, slots=True)
-class _Row:
+class _Row(Value):
     """A published row: its labels, keys and sensitive values."""
 
     labels: tuple[str | None, ...]

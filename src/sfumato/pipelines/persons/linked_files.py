@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, cast
@@ -10,7 +9,6 @@ from typing import Any, cast
 import numpy as np
 
 from sfumato.atomic_folders import ScratchFolder, link, staged
-from sfumato.dataclass import dataclass
 from sfumato.engines.engine import Engine, FrameHolder, MissingRules, PublishedRows
 from sfumato.engines.opening import EngineName, open_engine
 from sfumato.engines.postprocessing import quote_formulas, separator_of
@@ -27,10 +25,10 @@ from sfumato.pipelines.release_folder import readable
 from sfumato.pipelines.release_stages.counting import check_texts
 from sfumato.report.files import html
 from sfumato.schema.frozen_dict import FrozenDict
+from sfumato.values import State, Value, replace
 
 
-@dataclass(frozen=True)
-class OpenFile:
+class OpenFile(Value):
     """An input file.
 
     Attributes:
@@ -240,8 +238,7 @@ def _values(opened: tuple[OpenFile, ...], plan: Plan, relations: LinkedFiles) ->
 KEYS_FILE = "keys.json"
 
 
-@dataclass
-class FilesRelease:
+class FilesRelease(State):
     """The published rows of several files, with metrics."""
 
     resolved: Plan

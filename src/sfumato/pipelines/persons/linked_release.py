@@ -6,7 +6,6 @@ evaluated as an attacker sees them.
 
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -35,6 +34,7 @@ from sfumato.pipelines.persons.linked_files import FilesRelease, OpenFile, open_
 from sfumato.pipelines.persons.pseudonyms import exposed_keys, read_key
 from sfumato.pipelines.release_stages.release_check import refuse
 from sfumato.pipelines.release_stages.report_notes import blanked_words, column_codes, order_remarks
+from sfumato.values import replace
 from sfumato.version import __version__
 
 

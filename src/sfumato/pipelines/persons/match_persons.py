@@ -2,13 +2,11 @@
 
 from collections.abc import Hashable, Mapping, Sequence
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from sfumato.dataclass import dataclass
 from sfumato.engines.engine import Engine, MissingRules, PublishedRows
 from sfumato.engines.join_keys import PERSON, person_hash, record_key, recorded
 from sfumato.engines.person_rows import without
@@ -39,13 +37,13 @@ from sfumato.pipelines.persons.earlier_releases import (
     with_repeated_draws,
 )
 from sfumato.pipelines.verify import verify
+from sfumato.values import Value, replace
 
 # Models that history groups also satisfy; others are satisfied by the classes of each release.
 KEPT_BY_GROUPS = (KAnonymity, LDiversity)
 
 
-@dataclass(frozen=True)
-class MatchedRelease:
+class MatchedRelease(Value):
     """A plan and its rows after matching with earlier releases."""
 
     plan: Plan
@@ -170,8 +168,7 @@ def _last_contents(releases: Sequence[EarlierRelease]) -> dict[str, Contents]:
     return {person: rows for release in releases for person, rows in release.contents.items()}
 
 
-@dataclass(frozen=True)
-class _Rule:
+class _Rule(Value):
     """The rule that decides which groups of persons satisfy the models."""
 
     plan: Plan
@@ -228,8 +225,7 @@ def check_together(placed: MatchedRelease, published: PublishedRows, plan: Plan)
     }
 
 
-@dataclass(frozen=True, slots=True)
-class JointVerdict:
+class JointVerdict(Value):
     """The joint verdict on releases of the same persons.
 
     Attributes:

@@ -10,7 +10,6 @@ from secrets import token_hex
 from typing import Any
 
 from sfumato.atomic_folders import check_free, write_text
-from sfumato.dataclass import dataclass
 from sfumato.engines.engine import Engine, MissingRules
 from sfumato.engines.join_keys import PERSONS_FILE, record_key
 from sfumato.engines.person_rows import record_of, write_record
@@ -23,6 +22,7 @@ from sfumato.microdata.plan.resolve import released_plan
 from sfumato.microdata.pseudonyms import PseudonymKey, pseudonyms_of
 from sfumato.pipelines.persons.earlier_releases import ERASED, ERASED_TOO, Contents, Values, read_release
 from sfumato.pipelines.release_stages import checksums
+from sfumato.values import Value
 
 # The key in a release folder, readable by its owner only and never published.
 KEY_FILE = "pseudonyms.key"
@@ -205,8 +205,7 @@ def _log(path: Path, key: PseudonymKey, folder: Path, column: str, number: int, 
 STAY = "The published rows stay as they are: whoever has the file keeps them, and nothing in it says whose they are."
 
 
-@dataclass(frozen=True, slots=True)
-class PersonErasure:
+class PersonErasure(Value):
     """The result of erasing a person: by folder, the rows that are still published."""
 
     rows: dict[str, int]

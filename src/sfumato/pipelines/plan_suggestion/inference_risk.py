@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.dataclass import dataclass
 from sfumato.localization.messages import Message
 from sfumato.microdata.counts.frequency_table import FrequencyTable, ValueCounts, tables_of
 from sfumato.microdata.counts.grouping import one_row_each
@@ -17,10 +16,10 @@ from sfumato.microdata.plan.resolve import resolve
 from sfumato.microdata.release_check.evidence import RIGHT, USUAL
 from sfumato.pipelines.plan_suggestion.counted_rows import RowCounter
 from sfumato.pipelines.release_stages.counting import reading_of
+from sfumato.values import Value
 
 
-@dataclass(frozen=True, slots=True)
-class InferenceFinding:
+class InferenceFinding(Value):
     """What can be inferred from a sensitive column: one quasi-identifier, or the two it is computed from.
 
     Attributes:

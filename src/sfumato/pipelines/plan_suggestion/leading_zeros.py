@@ -2,13 +2,13 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 from sfumato.hierarchies.role_detection.lexicon.concepts import WORDS
 from sfumato.hierarchies.role_detection.lexicon.name_terms import words_of
 from sfumato.hierarchies.role_detection.profile import Profile
 from sfumato.pipelines.plan_suggestion.plan_draft import SuggestedPlan
+from sfumato.values import replace
 
 # The number of digits of the postcodes most often read as numbers: Germany, France, Italy, Spain, the US.
 USUAL = 5

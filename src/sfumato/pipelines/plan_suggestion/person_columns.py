@@ -2,7 +2,6 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from sfumato.engines.engine import MissingRules
 from sfumato.hierarchies.role_detection import role_reasons
@@ -20,6 +19,7 @@ from sfumato.hierarchies.role_detection.suggestion import Suggestion
 from sfumato.hierarchies.spellings import plain_key
 from sfumato.pipelines.plan_suggestion.counted_rows import RowCounter
 from sfumato.pipelines.plan_suggestion.person_key_detection import LASTING
+from sfumato.values import replace
 
 Suggestions = Mapping[str, Suggestion]
 Profiles = Mapping[str, Profile]

@@ -9,7 +9,6 @@ from collections.abc import Mapping
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.dataclass import dataclass
 from sfumato.engines.engine import MissingRules
 from sfumato.hierarchies.role_detection import role_reasons
 from sfumato.hierarchies.role_detection.content_detection import content_of
@@ -22,6 +21,7 @@ from sfumato.hierarchies.spellings import plain_key
 from sfumato.hierarchies.types import numerals
 from sfumato.patterns import regex
 from sfumato.pipelines.plan_suggestion.counted_rows import RowCounter
+from sfumato.values import Value
 
 Codes = npt.NDArray[np.int64]
 Suggestions = Mapping[str, Suggestion]
@@ -39,8 +39,7 @@ _DECIMAL = regex(r"[+-]?\d*[.,]\d+")
 _NO_KEYS = frozenset(("free_text", "processing", "weight", "household", "signature"))
 
 
-@dataclass(frozen=True, slots=True)
-class _Pairs:
+class _Pairs(Value):
     """The rows by the values of a column and an attribute, without rows in which one of them is missing."""
 
     keys: Codes

@@ -2,12 +2,10 @@
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import asdict, field
 from math import isqrt
 from textwrap import fill, indent
 from typing import Any
 
-from sfumato.dataclass import dataclass
 from sfumato.hierarchies.role_detection.detection_limits import is_limit
 from sfumato.hierarchies.role_detection.free_text_identifiers import mentions
 from sfumato.hierarchies.role_detection.lexicon.name_terms import counts_something
@@ -31,6 +29,7 @@ from sfumato.localization.plurals import filled
 from sfumato.microdata.publish_plan import PublishPlan, read_numbers
 from sfumato.microdata.rounding_suggestion import proposed_publication, published_counts
 from sfumato.schema.files import dumped
+from sfumato.values import Value, asdict, field
 
 # l-diversity costs little unless one value is in nearly all rows.
 _COMMON_SHARE = 0.6
@@ -50,8 +49,7 @@ _LEAST_NUMBERS = 8
 _GUESSED_NUMBERS = 20
 
 
-@dataclass(frozen=True, slots=True)
-class SuggestedPlan:
+class SuggestedPlan(Value):
     """A plan that runs as it is, with the reason for each column's role and the profiles of the columns.
 
     Attributes:
@@ -79,8 +77,7 @@ def _yaml(part: dict[str, Any]) -> str:
     return dumped(part, width=108)
 
 
-@dataclass(frozen=True, slots=True)
-class SensitiveColumnPlan:
+class SensitiveColumnPlan(Value):
     """How a sensitive column is published, with the published values and their numbers of rows."""
 
     plan: PublishPlan
@@ -103,8 +100,7 @@ def _told_of_missing(codes: Sequence[str]) -> str:
     return "".join(sentence.format(codes=", ".join(some)) for sentence, some in said if some)
 
 
-@dataclass(frozen=True, slots=True)
-class Draft:
+class Draft(Value):
     """The suggestions for all columns, how sensitive ones are published, and the resulting plan.
 
     Attributes:

@@ -5,13 +5,11 @@ by that, fewer columns are chosen, with more detail left.
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
 from math import ceil
 from typing import Any
 
 import numpy as np
 
-from sfumato.dataclass import dataclass
 from sfumato.microdata.counts.frequency_table import FrequencyTable, ValueCounts, tabulate
 from sfumato.microdata.methods.local_recoding.candidates import rough_losses
 from sfumato.microdata.models.k_anonymity import KAnonymity
@@ -21,6 +19,7 @@ from sfumato.microdata.plan.read import read_plan
 from sfumato.microdata.plan.resolve import resolve
 from sfumato.pipelines.plan_suggestion.counted_rows import RowCounter
 from sfumato.pipelines.release_stages.counting import reading_of
+from sfumato.values import Value, replace
 
 # Maximum number of sampled rows; fewer rows than the minimum are inconclusive.
 _MOST_ROWS, _LEAST_ROWS = 5_000, 100
@@ -39,8 +38,7 @@ _LEAST_COLUMNS = 2
 _NODES = 300
 
 
-@dataclass(frozen=True, slots=True)
-class ColumnSelection:
+class ColumnSelection(Value):
     """Quasi-identifiers better removed, with the average loss of the others before and after."""
 
     columns: tuple[str, ...] = ()

@@ -9,7 +9,6 @@ a form encodes (schooling, income, age group) correlate, too, but they are few.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +21,7 @@ from sfumato.localization.messages import Message
 from sfumato.microdata.counts.frequency_table import ValueCounts
 from sfumato.pipelines.plan_suggestion.counted_rows import RowCounter
 from sfumato.pipelines.plan_suggestion.person_columns import FEW_ROWS
+from sfumato.values import replace
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]

@@ -1,12 +1,11 @@
 """Columns whose values have no text, such as lists and records: they are removed."""
 
-from dataclasses import replace
-
 from sfumato.hierarchies.role_detection.profile import Profile
 from sfumato.hierarchies.role_detection.suggestion import Suggestion
 from sfumato.localization.messages import Message
 from sfumato.pipelines.plan_suggestion.counted_rows import CountedRows
 from sfumato.pipelines.plan_suggestion.plan_draft import SuggestedPlan
+from sfumato.values import replace
 
 
 def with_textless(rows: CountedRows, proposal: SuggestedPlan) -> SuggestedPlan:

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from sfumato.dataclass import dataclass
 from sfumato.engines.engine import Engine, MissingRules
 from sfumato.hierarchies.role_detection.profile import Profile
 from sfumato.hierarchies.role_detection.suggestion import Suggestion
@@ -40,6 +39,7 @@ from sfumato.pipelines.release_stages.report_notes import (
     tied_households,
     undone_swaps,
 )
+from sfumato.values import Value
 from sfumato.version import __version__
 
 if TYPE_CHECKING:
@@ -125,8 +125,7 @@ class ColumnProfiles:
         return self._suggestions[name]
 
 
-@dataclass(frozen=True, slots=True)
-class ReleaseOutcome:
+class ReleaseOutcome(Value):
     """The results of the stages of a release."""
 
     table: FrequencyTable

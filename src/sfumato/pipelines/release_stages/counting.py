@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Collection, Sequence
 from contextlib import closing
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -28,6 +27,7 @@ from sfumato.microdata.plan.model import ColumnPlan, Plan, hierarchy_of, located
 from sfumato.microdata.recoding.expected_counts import ExpectedCounts
 from sfumato.microdata.recoding.reference import with_population, with_texts
 from sfumato.pipelines.release_stages.published_columns import changed_texts
+from sfumato.values import replace
 
 if TYPE_CHECKING:
     from sfumato.microdata.models.population_lists import KMap

@@ -1,13 +1,11 @@
 """Measure what published rows disclose beyond the guarantees, counted from the written file."""
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import field, replace
 from itertools import combinations
 from random import Random
 
 import numpy as np
 
-from sfumato.dataclass import dataclass
 from sfumato.engines.engine import Engine, MissingRules
 from sfumato.engines.join_keys import PERSON
 from sfumato.hierarchies.types import NUMBER_TYPES
@@ -43,6 +41,7 @@ from sfumato.pipelines.release_stages.counting import (
     other_columns,
     published_reading,
 )
+from sfumato.values import State, Value, field, replace
 
 # Maximum number of rows processed by all counts together, so that a report does not cost more than the release.
 MOST_WORK = 10_000_000
@@ -76,8 +75,7 @@ class _Budget:
         return text_counts
 
 
-@dataclass(frozen=True, slots=True)
-class _Uniques:
+class _Uniques(Value):
     """Counts unique rows by person if these counts are available, otherwise row by row."""
 
     plan: Plan
@@ -106,8 +104,7 @@ class _Uniques:
         return SeveralKnown(len(names), KNOWN_OF_SEVERAL, sum(rows) / CHOICES, alone)
 
 
-@dataclass(slots=True)
-class _Unmeasured:
+class _Unmeasured(State):
     """Columns skipped because of too many rows: their disclosure in classes, and inference from them."""
 
     classes: list[str] = field(default_factory=list)

@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.dataclass import dataclass
 from sfumato.engines.engine import PublishedRows
 from sfumato.engines.join_keys import PERSON, record_key, recorded
 from sfumato.errors import InternalError
@@ -25,6 +24,7 @@ from sfumato.microdata.perturbation.number_text import checked, may_be_missing, 
 from sfumato.microdata.perturbation.perturb import Exact, PerturbationResult, perturb
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.pseudonyms import PseudonymKey, pseudonyms_of
+from sfumato.values import Value
 
 UNCHANGED = "Nothing of {names} was changed: no row found a partner, or all have one value."
 BLANK = (
@@ -39,8 +39,7 @@ UNSWAPPED = "{count} of {risky} households at risk keep their {names}: no househ
 CLOSE = 1e-14
 
 
-@dataclass(frozen=True, slots=True)
-class PerturbedRows:
+class PerturbedRows(Value):
     """Published rows after perturbation, with metrics for the report.
 
     Attributes:

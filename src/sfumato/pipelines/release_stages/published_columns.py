@@ -1,11 +1,9 @@
 """How other columns and suppressed rows are published: rewritten texts, and coding limits that belong to no row."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 import numpy as np
 
-from sfumato.dataclass import dataclass
 from sfumato.engines.engine import Engine, MissingRules
 from sfumato.errors import DataError
 from sfumato.hierarchies.types import numerals
@@ -19,6 +17,7 @@ from sfumato.microdata.publish_plan import Limit, PublishPlan, number_of, read_n
 from sfumato.microdata.recoding.expected_counts import hides_sensitive
 from sfumato.microdata.recoding.mapping import Recoding, SuppressionHandling, absent_texts
 from sfumato.microdata.recoding.range_grid import number_grid
+from sfumato.values import Value, replace
 
 
 def _labels(plan: Plan, table: FrequencyTable, name: str) -> dict[str | None, str | None]:
@@ -71,8 +70,7 @@ _TENTH = 10
 _EXACT = 1e-9
 
 
-@dataclass(frozen=True, slots=True)
-class Numbers:
+class Numbers(Value):
     """The distinct numbers of a column in ascending order, and the rows of each."""
 
     values: Floats

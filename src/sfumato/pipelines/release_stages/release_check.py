@@ -6,12 +6,10 @@ them. Every guarantee is evaluated on these, too.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from sfumato.dataclass import dataclass
 from sfumato.engines.engine import Engine, MissingRules
 from sfumato.engines.join_keys import PERSON
 from sfumato.errors import DataError, InternalError, UnattainableError
@@ -26,6 +24,7 @@ from sfumato.microdata.release_check.read_back import Inference, ReadBack, mixed
 from sfumato.microdata.verdict import Guarantee, Verdict
 from sfumato.pipelines.release_stages.column_checks import ONE_SPELLING, SHAPES, CountBy, column_promises, unplanned
 from sfumato.pipelines.release_stages.counting import MOST_AT_ONCE, MOST_COLUMNS, SharedCounts, other_columns
+from sfumato.values import Value, replace
 
 # Evaluates rows as an attacker reads them, with their persons if these are counted.
 Judge = Callable[[ValueCounts, "Members | None"], Verdict]
@@ -39,8 +38,7 @@ TOO_MANY = "Too many rows: whether an attacker infers anything from {} was not c
 ROW_ORDER = "order of rows"
 
 
-@dataclass(frozen=True, slots=True)
-class ReleaseCheck:
+class ReleaseCheck(Value):
     """The findings of the release check.
 
     Attributes:

@@ -1,7 +1,6 @@
 """Audit a published table as an outsider would."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -25,6 +24,7 @@ from sfumato.tables.published_tables.audit_responses import ReleasedTable, revie
 from sfumato.tables.published_tables.audit_table import review
 from sfumato.tables.published_tables.further_columns import published_names, unexplained_columns
 from sfumato.tables.published_tables.parse_cells import ParsedTable, read_published, unlisted_cells, with_rows_left_out
+from sfumato.values import replace
 
 
 def audit(

@@ -4,14 +4,12 @@ import json
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from sfumato.atomic_folders import staged, write_text
-from sfumato.dataclass import dataclass
 from sfumato.errors import PlanError, SfumatoError
 from sfumato.localization.messages import Message
 from sfumato.pipelines.tables.perturb import change
@@ -29,6 +27,7 @@ from sfumato.tables.plan.sections import Adjustment, CellKey, MethodChoice, Roun
 from sfumato.tables.plan.table_plan import TablePlan, read_table_plan
 from sfumato.tables.redesign import redesign, sentence
 from sfumato.tables.table_result import SuppressedTable, TableRun, TableRuns
+from sfumato.values import replace
 
 # Maximum number of proposals shown.
 MOST = 5
@@ -44,7 +43,6 @@ METHODS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
 class TableComparison(TableRuns):
     """A comparison that can be saved as a folder."""
 
@@ -170,7 +168,7 @@ def _method(plan: TablePlan, name: str, base: float, seconds: float) -> Rounding
     if name == "cell-key":
         return plan.perturbation if isinstance(plan.perturbation, CellKey) else CellKey(key="key")
     own = plan.perturbation if isinstance(plan.perturbation, Rounding) else Rounding(base=base)
-    return replace(own, kind=name, time_limit=seconds)  # type: ignore[arg-type]
+    return replace(own, kind=name, time_limit=seconds)
 
 
 def _of_masks(protected: SuppressedTable, name: str) -> TableRun:

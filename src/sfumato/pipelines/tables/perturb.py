@@ -3,7 +3,6 @@
 import secrets
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -25,6 +24,7 @@ from sfumato.tables.noise.perturbed import PerturbedCells, check_readers, joint_
 from sfumato.tables.noise.rounding import bases_of
 from sfumato.tables.plan.sections import Adjustment, Perturbation, Rounding, TableSpec
 from sfumato.tables.plan.table_plan import TablePlan
+from sfumato.values import replace
 
 # Seconds for the feasibility intervals if the method itself needs no time.
 READERS = 20.0

@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -33,6 +32,7 @@ from sfumato.tables.published_tables.earlier_releases import EarlierTable, check
 from sfumato.tables.suppress_table import mask_part
 from sfumato.tables.suppression.patterns import ProgressCallback
 from sfumato.tables.tabulate import Base
+from sfumato.values import replace
 
 # Number of largest contributions kept from microdata.
 TOP = 10
@@ -257,7 +257,7 @@ def of_crossed(plan: TablePlan) -> TablePlan:
     plain = dict(plan.plain) | {
         "table": {**plan.plain["table"], **{key: _plain(value) for key, value in table.items()}}
     }
-    return replace(plan, table=replace(plan.table, **table), plain=plain)  # type: ignore[arg-type]
+    return replace(plan, table=replace(plan.table, **table), plain=plain)
 
 
 def _check_rules(plan: TablePlan) -> None:

@@ -3,7 +3,7 @@
 import hashlib
 import json
 import re
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Mapping
 from datetime import date
 from functools import cached_property
@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from sfumato.atomic_folders import make_private, staged, write_text
-from sfumato.dataclass import dataclass
 from sfumato.delimited.dialect import Dialect
 from sfumato.delimited.records import delimited_text, plain_cell, read_lines
 from sfumato.localization.messages import words_in
@@ -32,6 +31,7 @@ from sfumato.tables.plan.table_plan import TablePlan, read_table_plan, table_pla
 from sfumato.tables.published_tables.earlier_releases import check_changed, check_masked
 from sfumato.tables.suppress_table import SuppressedCells
 from sfumato.tables.table_result import Group_co, SuppressedTable, TableAnswer
+from sfumato.values import AbstractValue
 
 # The report to sign.
 HOUSE = "report.html"
@@ -78,8 +78,7 @@ EXTERNAL = "report-external.html"
 _STAYING = ("table.csv", "published.csv", "plan.yaml", "report.json", HOUSE, ANNEX)
 
 
-@dataclass(frozen=True, repr=False)
-class TableRelease(TableAnswer[Group_co]):
+class TableRelease(TableAnswer[Group_co], dict=True):
     """The result for one table as a report, a frame, a page or a folder."""
 
     @cached_property
@@ -197,8 +196,7 @@ def _marked(name: str, mark: str) -> str:
 Release_co = TypeVar("Release_co", bound=TableRelease[Any], covariant=True)
 
 
-@dataclass(frozen=True, repr=False)
-class TablesRelease(ABC, Generic[Release_co]):
+class TablesRelease(AbstractValue, Generic[Release_co], dict=True):
     """The result for several tables.
 
     Attributes:
@@ -249,8 +247,7 @@ def _write_evidence(report: Mapping[str, Any], plan: TablePlan, stage: Path, fol
     write_text(stage / "plan.yaml", written(table_plan_dict(plan, folder), width=80))
 
 
-@dataclass(frozen=True, repr=False)
-class ProtectedTable(SuppressedTable, TableRelease[SuppressedCells]):
+class ProtectedTable(SuppressedTable, TableRelease[SuppressedCells], dict=True):
     """A protected table with its audit, as a report, a frame, a page or a folder."""
 
     def __repr__(self) -> str:
@@ -280,8 +277,7 @@ class ProtectedTable(SuppressedTable, TableRelease[SuppressedCells]):
         return masked_files(group, self.plan, columns)
 
 
-@dataclass(frozen=True, repr=False)
-class ProtectedTables(TablesRelease[ProtectedTable]):
+class ProtectedTables(TablesRelease[ProtectedTable], dict=True):
     """Several tables that were protected together.
 
     Attributes:
@@ -309,8 +305,7 @@ class ProtectedTables(TablesRelease[ProtectedTable]):
         return self.joint.report | {"tables": own}
 
 
-@dataclass(frozen=True, repr=False)
-class PerturbedTable(PerturbedResult, TableRelease[PerturbedCells]):
+class PerturbedTable(PerturbedResult, TableRelease[PerturbedCells], dict=True):
     """A perturbed table with its audit, as a report, a frame, a page or a folder."""
 
     def __repr__(self) -> str:
@@ -338,8 +333,7 @@ class PerturbedTable(PerturbedResult, TableRelease[PerturbedCells]):
         return changed_files(group, self.plan, columns)
 
 
-@dataclass(frozen=True, repr=False)
-class PerturbedTables(TablesRelease[PerturbedTable]):
+class PerturbedTables(TablesRelease[PerturbedTable], dict=True):
     """Several tables perturbed together; common cells are published identically."""
 
     def __repr__(self) -> str:

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +28,7 @@ from sfumato.tables.formats.px import data_places
 from sfumato.tables.plan.sections import Dimension, TableSource
 from sfumato.tables.plan.table_plan import TablePlan
 from sfumato.tables.tabulate import shaped, table_of
+from sfumato.values import replace
 
 TAB = ".tab"
 # The default code of a total.

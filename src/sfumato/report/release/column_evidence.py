@@ -1,7 +1,6 @@
 """Evidence shown in a report next to its metrics, taken from the frequency table and the recoding."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field, replace
 from datetime import date
 from html import escape
 from pathlib import Path
@@ -10,7 +9,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.dataclass import dataclass
 from sfumato.hierarchies.hierarchy import Hierarchy
 from sfumato.localization.messages import Messages, words_in, words_on_persons
 from sfumato.microdata.counts.frequency_table import FrequencyTable
@@ -24,6 +22,7 @@ from sfumato.microdata.release_report import Report
 from sfumato.report.html_page import folded, paragraph
 from sfumato.report.plots import Pair, histogram, legend, meters, short_names
 from sfumato.report.release.columns import LabelMeaning, meanings
+from sfumato.values import Value, field, replace
 
 # Values of categories that are shown.
 MOST_VALUES = 10
@@ -86,8 +85,7 @@ SIZE_BINS = (1, 2, 3, 5, 10, 20, 50, 100, 1000)
 MOST_EXAMPLES, MOST_LABELS = 3, 8
 
 
-@dataclass(frozen=True, slots=True)
-class ColumnEvidence:
+class ColumnEvidence(Value):
     """What happened to one quasi-identifier.
 
     Attributes:
@@ -106,8 +104,7 @@ class ColumnEvidence:
     shares: tuple[Pair, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class ReleaseEvidence:
+class ReleaseEvidence(Value):
     """Content of a report besides its metrics.
 
     Attributes:
@@ -270,8 +267,7 @@ def shown_as(words: Messages, label: str | None) -> str:
     return words["report.missing"] if label is None else label
 
 
-@dataclass(frozen=True, slots=True)
-class ReportData:
+class ReportData(Value):
     """What is known about a release; reports leave out what is missing.
 
     Attributes:

@@ -7,7 +7,6 @@ from html import escape
 from math import isclose
 from typing import Any
 
-from sfumato.dataclass import dataclass
 from sfumato.hierarchies.registry import hierarchy_words
 from sfumato.localization.lists import MOST_NAMES, ListMessage, enumeration, names_told
 from sfumato.localization.messages import Messages, words_in, words_on_persons
@@ -19,6 +18,7 @@ from sfumato.report.plots import Pair, histogram, legend, meters
 from sfumato.report.release import findings, measures, sections, sentences, sign_off
 from sfumato.report.release.column_evidence import ReportData
 from sfumato.report.release.findings import lost_column
+from sfumato.values import Value
 
 MOST_PLOTS = 6
 # Metrics of persons in the file and of others: message key, and the names of both metrics.
@@ -338,8 +338,7 @@ def _plots(words: Messages, quantiles: Mapping[str, Mapping[str, list[float]]]) 
         yield f"<figure>{drawn}<figcaption>{escape(about)}</figcaption></figure>"
 
 
-@dataclass(frozen=True, slots=True)
-class Explanation:
+class Explanation(Value):
     """Sentences about a column, the most important first."""
 
     sentences: tuple[str, ...]

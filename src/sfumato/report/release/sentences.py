@@ -1,7 +1,6 @@
 """Sentences of reports about guarantees, their limits, and what happened to a column."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import fields
 from decimal import Decimal
 
 from sfumato.hierarchies.dates import LEVELS, Dates
@@ -18,6 +17,7 @@ from sfumato.microdata.publish_plan import OPERATIONS, Limit, PublishPlan, numbe
 from sfumato.microdata.release_report import Report
 from sfumato.microdata.verdict import Guarantee
 from sfumato.report.release.findings import MOST_SINGLE
+from sfumato.values import fields
 
 _PLACE = "\0"
 
@@ -193,14 +193,14 @@ def _coding(words: Messages, publish: PublishPlan, kind: str = "step") -> Iterat
     Args:
         kind: Which messages: `step`, or `brief` if columns are combined.
     """
-    for part in fields(publish):
-        asked = getattr(publish, part.name)
+    for name in fields(publish):
+        asked = getattr(publish, name)
         if isinstance(asked, Limit) and asked.share is not None:
-            share = 1 - asked.share if part.name == "top" else asked.share
-            yield words[f"fate.share_{part.name}"].format(share=words.percent(round(share, 12)))
+            share = 1 - asked.share if name == "top" else asked.share
+            yield words[f"fate.share_{name}"].format(share=words.percent(round(share, 12)))
         elif isinstance(asked, int | float | Limit) and (number := number_of(asked)) is not None:
             label = plain(Decimal(str(number)))
-            yield words[f"fate.{kind}_{part.name}"].format(number=words.figure(label), label=label)
+            yield words[f"fate.{kind}_{name}"].format(number=words.figure(label), label=label)
 
 
 def by_class(words: Messages, report: Report, plan: Plan | None, name: str) -> str:

@@ -1,7 +1,6 @@
 """Internal reports on suppressed and perturbed tables, to be signed: what was changed and why, what attackers know."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, field, fields
 from datetime import date
 from html import escape
 from itertools import islice
@@ -10,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.dataclass import dataclass
 from sfumato.localization.messages import Messages, words_in
 from sfumato.report import html_page as approval
 from sfumato.report.html_page import Decision, listing, long_table, page, paragraph, section, table, tiles
@@ -34,13 +32,13 @@ from sfumato.tables.plan.table_plan import TablePlan, table_plan_dict
 from sfumato.tables.protection_levels.resolve_plan import facts_of
 from sfumato.tables.suppress_table import SuppressedCells
 from sfumato.tables.table_result import SuppressedTable
+from sfumato.values import Value, asdict, defaults, field, fields
 
 # Prior knowledge within this many percent counts as none: the rule is then called p percent.
 ALL_KNOWN = 100.0
 
 
-@dataclass(frozen=True, slots=True)
-class DocumentContext:
+class DocumentContext(Value):
     """Information of a folder for a report.
 
     Attributes:
@@ -54,8 +52,7 @@ class DocumentContext:
     checksums: Mapping[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class ReportContent:
+class ReportContent(Value):
     """The content of a report that depends on the method.
 
     Attributes:
@@ -73,8 +70,7 @@ class ReportContent:
     decisions: Sequence[approval.Decision]
 
 
-@dataclass(frozen=True, slots=True)
-class ReportWriter:
+class ReportWriter(Value):
     """The input of a report on a table: the messages of its language, the plan, and the metrics of report.json."""
 
     words: Messages
@@ -154,12 +150,12 @@ def _kind(rule: SensitivityRule) -> str:
 
 def _limits(words: Messages, rule: SensitivityRule) -> str:
     """Return the parameters of a rule, in parentheses, without defaults."""
-    entries = {entry.name: (getattr(rule, entry.name), entry.default) for entry in fields(rule)}  # type: ignore[arg-type]
+    usual = defaults(rule)
     told = [
         f"{words.get(f'rule.{_kind(rule)}.{key}', key).partition(';')[0]}: "
         f"{words.get(f'level.{value}', said_of(words, value))}"
-        for key, (value, default) in entries.items()
-        if value is not None and value != default
+        for key in fields(rule)
+        if (value := getattr(rule, key)) is not None and value != usual.get(key)
     ]
     return f" ({', '.join(told)})" if told else ""
 

@@ -6,7 +6,6 @@ import logging
 import os
 import threading
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
 from datetime import UTC, datetime
 from http import HTTPStatus
 from pathlib import Path
@@ -16,13 +15,13 @@ from fastapi import Depends, Request
 from fastapi.security import APIKeyHeader, HTTPAuthorizationCredentials, HTTPBearer
 from starlette.requests import HTTPConnection
 
-from sfumato.dataclass import dataclass
 from sfumato.errors import PlanError
 from sfumato.service.access.keys import KeyFile
 from sfumato.service.access.openid import OpenId, Provider
 from sfumato.service.access.sessions import ANYONE, Scope, Sessions, SignedIn, User, session_secret
 from sfumato.service.problems import RefusedError
 from sfumato.service.settings import Settings
+from sfumato.values import Value, replace
 
 LOG = logging.getLogger("sfumato.service")
 
@@ -72,8 +71,7 @@ LONGEST_NAME = 255
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 
-@dataclass(frozen=True, slots=True)
-class TrustedProxy:
+class TrustedProxy(Value):
     """A proxy that identifies signed-in users: its header, and the addresses from which it is accepted."""
 
     header: str
@@ -98,8 +96,7 @@ def is_inside(address: str, networks: tuple[Network, ...]) -> bool:
     return any(place.version == network.version and place in network for network in networks)
 
 
-@dataclass(frozen=True, slots=True)
-class Authenticator:
+class Authenticator(Value):
     """The sign-in methods that an operator has configured; without any, the service is open."""
 
     sessions: Sessions

@@ -17,16 +17,15 @@ import stat
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from datetime import UTC, date, datetime
 from http import HTTPStatus
 from pathlib import Path
 
-from sfumato.dataclass import dataclass
 from sfumato.errors import PlanError
 from sfumato.localization.messages import Message
 from sfumato.service.access.sessions import ROLES, SCOPES, Role, Scope, User
 from sfumato.service.problems import RefusedError
+from sfumato.values import Value, replace
 
 LOG = logging.getLogger("sfumato.service")
 LINE = re.compile(r"(?P<name>[A-Za-z0-9._-]{1,64}):(?P<hash>[0-9a-f]{64})(?P<rest>( [a-z]+=[a-z0-9,-]+)*)")
@@ -35,8 +34,7 @@ NOTES = ("role", "scopes", "expires", "revoked")
 LOOKING_SECONDS = 0.5
 
 
-@dataclass(frozen=True, slots=True)
-class Key:
+class Key(Value):
     """A key; it is valid through the day `expires` (UTC), and invalid at once when it is revoked."""
 
     name: str
@@ -259,8 +257,7 @@ def _lines(path: Path) -> list[str]:
     return path.read_text(encoding="utf-8").splitlines() if path.exists() else []
 
 
-@dataclass(frozen=True, slots=True)
-class _Readers:
+class _Readers(Value):
     """The readers of a file: numbers of its owner and group (-1: the system's default), and its mode."""
 
     owner: int = -1

@@ -10,9 +10,9 @@ from secrets import token_urlsafe
 from typing import Any
 from urllib.parse import urlencode
 
-from sfumato.dataclass import dataclass
 from sfumato.errors import EngineError, extra_part
 from sfumato.service.access.sessions import User
+from sfumato.values import Value
 
 DISCOVERY = "/.well-known/openid-configuration"
 ALGORITHMS = ("RS256", "PS256", "ES256", "EdDSA", "RS384", "RS512", "PS384", "PS512", "ES384", "ES512")
@@ -23,8 +23,7 @@ LEEWAY_SECONDS = 60
 LABELS = ("name", "preferred_username", "email")
 
 
-@dataclass(frozen=True, slots=True)
-class Provider:
+class Provider(Value):
     """An OpenID provider and this service's registration; `claim` is the claim with the user's name."""
 
     issuer: str
@@ -33,8 +32,7 @@ class Provider:
     claim: str = "sub"
 
 
-@dataclass(frozen=True, slots=True)
-class Attempt:
+class Attempt(Value):
     """A sign-in in progress, with the values that the response must match."""
 
     state: str

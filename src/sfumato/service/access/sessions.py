@@ -5,7 +5,6 @@ import os
 import time
 import uuid
 from contextlib import suppress
-from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any, Literal
 
@@ -13,15 +12,14 @@ from cryptography.fernet import Fernet, InvalidToken
 from starlette.requests import Request
 from starlette.responses import Response
 
-from sfumato.dataclass import dataclass
+from sfumato.values import Value, asdict, fields
 
 COOKIE = "sfumato_user"
 SECRET = "sessions.key"
 ENDED = "ended-sessions"
 
 
-@dataclass(frozen=True, slots=True)
-class SignedIn:
+class SignedIn(Value):
     """The content of a cookie: who signed in and how. Roles and scopes come from the configuration at each request.
 
     Attributes:
@@ -37,7 +35,7 @@ class SignedIn:
     by: str
 
 
-PARTS = tuple(part.name for part in fields(SignedIn))
+PARTS = fields(SignedIn)
 
 
 def session_secret(folder: Path | None) -> bytes:
@@ -146,8 +144,7 @@ ROLES: tuple[Role, ...] = ("user", "admin")
 SCOPES: tuple[Scope, ...] = ("attributes", "jobs", "pages")
 
 
-@dataclass(frozen=True, slots=True)
-class User:
+class User(Value):
     """The sender of a request.
 
     Attributes:

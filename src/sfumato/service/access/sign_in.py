@@ -3,7 +3,6 @@
 import asyncio
 import json
 import logging
-from dataclasses import asdict
 from html import escape
 from http import HTTPStatus
 from urllib.parse import parse_qs
@@ -16,6 +15,7 @@ from sfumato.service.access.authentication import Authenticator
 from sfumato.service.access.openid import Attempt, OpenId, SignInError, new_attempt
 from sfumato.service.access.sessions import COOKIE, User, set_cookie
 from sfumato.service.problems import RefusedError
+from sfumato.values import asdict
 
 LOG = logging.getLogger("sfumato.service")
 PATH, CALLBACK, LEAVING = "/sign-in", "/sign-in/callback", "/sign-out"

@@ -13,7 +13,6 @@ from sfumato.attributes.knowledge_graph.documents import Request as DocumentRequ
 from sfumato.attributes.knowledge_graph.documents import anonymize_document
 from sfumato.attributes.operations.operation import DataType
 from sfumato.attributes.sources import Sources
-from sfumato.dataclass import dataclass
 from sfumato.localization.messages import Message
 from sfumato.pipelines.migration.arxaas import Attribute, Rows, analyzed, anonymized, model_of
 from sfumato.pipelines.migration.arxaas_hierarchies import build
@@ -32,21 +31,20 @@ from sfumato.service.problems import API_VERSION, RefusedError, to_json
 from sfumato.service.request_bodies import parse_json
 from sfumato.service.settings import Limits, Settings
 from sfumato.service.workers.messages import TakesLongError
+from sfumato.values import Value
 
 # Number of configurations cached.
 CONFIGURATIONS = 32
 
 
-@dataclass(frozen=True)
-class EndpointResponse:
+class EndpointResponse(Value):
     """The body of a response, and its number of records; without slots, because it is pickled for each request."""
 
     body: bytes
     records: int
 
 
-@dataclass(frozen=True, slots=True)
-class Endpoints:
+class Endpoints(Value):
     """The attribute endpoints; those that are not patient refuse work that must fetch and parse something first."""
 
     sources: Sources

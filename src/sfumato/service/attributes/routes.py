@@ -8,7 +8,6 @@ from fastapi.responses import Response
 from fastapi.routing import APIRoute
 from starlette.types import Receive, Scope, Send
 
-from sfumato.dataclass import dataclass
 from sfumato.service.access.authentication import check_key, needs_key
 from sfumato.service.attributes.endpoints import EndpointResponse
 from sfumato.service.attributes.schemas import (
@@ -34,6 +33,7 @@ from sfumato.service.request_bodies import receive
 from sfumato.service.settings import Limits
 from sfumato.service.workers.messages import WorkerCall
 from sfumato.service.workers.request_queue import RequestQueue
+from sfumato.values import Value
 
 METHODS = ("PUT", "POST")
 FAILURES = {
@@ -49,8 +49,7 @@ ANSWER = "sfumato.service.attributes.endpoints:answer"
 Runner = Callable[[Request], Coroutine[Any, Any, Response]]
 
 
-@dataclass(frozen=True, slots=True)
-class _Route:
+class _Route(Value):
     """An operation: its paths, its schemas and its documentation."""
 
     name: str

@@ -11,16 +11,15 @@ from pathlib import Path
 from queue import Empty, LifoQueue
 from typing import Any, Protocol
 
-from sfumato.dataclass import dataclass
 from sfumato.errors import PlanError, extra_part
+from sfumato.values import Value
 
 
 class StoreUnavailableError(Exception):
     """Raised if the store does not answer: it is locked for long, or its server is unavailable."""
 
 
-@dataclass(frozen=True, slots=True)
-class StatementResult:
+class StatementResult(Value):
     """The result of a statement: the rows it reads, or how many it changed."""
 
     rows: list[dict[str, Any]]

@@ -10,7 +10,6 @@ import os
 import re
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, suppress
-from dataclasses import field
 from http import HTTPStatus
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -23,7 +22,6 @@ from starlette.types import Message as Received
 from starlette.types import Receive
 
 from sfumato.attributes.sources import inside
-from sfumato.dataclass import dataclass
 from sfumato.errors import PlanError
 from sfumato.localization.messages import Message
 from sfumato.schema.composite import Choice, Flag, Integer, KeySchema, ListSchema, Number, RecordSchema, Text, read
@@ -35,6 +33,7 @@ from sfumato.service.jobs.webhooks import Webhook, read_webhook
 from sfumato.service.problems import RefusedError, is_disk_full
 from sfumato.service.request_bodies import Stopping, parse_json, receive
 from sfumato.service.settings import JobSettings, Limits
+from sfumato.values import Value, field
 
 NAMELESS = getattr(os, "O_TMPFILE", None)
 NAME = re.compile(r"(?!\.)[\w .()+-]{1,120}")
@@ -125,8 +124,7 @@ class UploadParser(MultiPartParser):
             self._files_to_close_on_error.append(upload.file)  # type: ignore[arg-type]
 
 
-@dataclass(frozen=True, slots=True)
-class JobRequest:
+class JobRequest(Value):
     """The content of a job request.
 
     Attributes:

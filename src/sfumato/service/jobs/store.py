@@ -7,8 +7,8 @@ import uuid
 from collections.abc import Callable
 from typing import Any, Literal
 
-from sfumato.dataclass import dataclass
 from sfumato.service.jobs.database import Database, Transaction
+from sfumato.values import Value
 
 State = Literal["queued", "running", "done", "failed", "cancelled"]
 Kind = Literal["anonymize", "protect", "risk", "compare", "compare-tables"]
@@ -21,8 +21,7 @@ STATES: tuple[State, ...] = ("queued", "running", *FINAL)
 RUNNING = "id = ? AND state = 'running' AND server = ? AND attempts = ?"
 
 
-@dataclass(frozen=True, slots=True)
-class Job:
+class Job(Value):
     """A job in the store.
 
     Attributes:
@@ -63,8 +62,7 @@ class Job:
         return self.state in FINAL
 
 
-@dataclass(frozen=True, slots=True)
-class Ending:
+class Ending(Value):
     """How a job ends: its state, its error, its retention, and the size of its remaining files."""
 
     state: State
@@ -223,8 +221,7 @@ def _existing(transaction: Transaction, where: str, values: tuple[Any, ...]) -> 
 BEATS = 6
 
 
-@dataclass(frozen=True, slots=True)
-class _Silence:
+class _Silence(Value):
     """The last beat seen, and for how many seconds it has not changed."""
 
     beat: int

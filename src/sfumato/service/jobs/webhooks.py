@@ -12,16 +12,15 @@ import hmac
 import json
 import logging
 import time
-from dataclasses import asdict
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
 from sfumato.attributes.fetching import Fetcher
-from sfumato.dataclass import dataclass
 from sfumato.errors import PlanError
 from sfumato.localization.messages import Message
 from sfumato.service.problems import RefusedError
+from sfumato.values import Value, asdict
 
 LOG = logging.getLogger("sfumato.service")
 SHORTEST_SECRET, LONGEST_SECRET = 16, 200
@@ -32,8 +31,7 @@ PAUSES = (1.0, 5.0, 30.0, 120.0)
 STALE_SECONDS = 60.0
 
 
-@dataclass(frozen=True, slots=True)
-class Webhook:
+class Webhook(Value):
     """An address to notify, and the secret that signs notifications."""
 
     address: str

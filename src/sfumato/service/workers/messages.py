@@ -10,14 +10,13 @@ import socket
 import struct
 from typing import Any
 
-from sfumato.dataclass import dataclass
+from sfumato.values import Value
 
 LENGTH = struct.Struct(">Q")
 
 
 # WorkerCall and ResultMessage have no slots, because objects with a dictionary are pickled without calling Python code.
-@dataclass(frozen=True)
-class WorkerCall:
+class WorkerCall(Value):
     """A function of Sfumato, `module:name`, and its arguments; `reports` if it takes a progress callback."""
 
     target: str
@@ -25,8 +24,7 @@ class WorkerCall:
     reports: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class ProgressMessage:
+class ProgressMessage(Value):
     """The progress of a call."""
 
     stage: str
@@ -34,15 +32,13 @@ class ProgressMessage:
     whole: int
 
 
-@dataclass(frozen=True)
-class ResultMessage:
+class ResultMessage(Value):
     """The result of a call."""
 
     value: Any
 
 
-@dataclass(frozen=True, slots=True)
-class Failure:
+class Failure(Value):
     """The error of a call."""
 
     error: BaseException

@@ -22,7 +22,6 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.confinement import confine
-from sfumato.dataclass import dataclass
 from sfumato.errors import SfumatoError
 from sfumato.localization.messages import Message
 from sfumato.service.problems import RefusedError, place
@@ -36,6 +35,7 @@ from sfumato.service.workers.messages import (
     receive,
     send,
 )
+from sfumato.values import Value
 
 LOG = logging.getLogger("sfumato.service")
 PAUSE_SECONDS = 0.2
@@ -47,8 +47,7 @@ DEATH_SIGNAL = 1  # a constant of prctl
 GARBAGE_OBJECTS = 50_000
 
 
-@dataclass(frozen=True, slots=True)
-class WorkerLimits:
+class WorkerLimits(Value):
     """The resource limits of a worker; `watched` if its memory is also monitored while it works."""
 
     memory_bytes: int
@@ -56,8 +55,7 @@ class WorkerLimits:
     watched: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Start:
+class Start(Value):
     """A request for a worker, sent with the worker's end of a connection; `confined` has all that it may open."""
 
     limits: WorkerLimits
@@ -66,29 +64,25 @@ class Start:
     confined: tuple[Path, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Rehearsal:
+class Rehearsal(Value):
     """A request for a call in the template itself, so that workers inherit what it loads."""
 
     call: WorkerCall
 
 
-@dataclass(frozen=True, slots=True)
-class Kill:
+class Kill(Value):
     """A request to kill a worker and its child processes."""
 
     pid: int
 
 
-@dataclass(frozen=True, slots=True)
-class Started:
+class Started(Value):
     """A notice that a worker was started."""
 
     pid: int
 
 
-@dataclass(frozen=True, slots=True)
-class Ended:
+class Ended(Value):
     """A notice that a worker has ended, with its exit status."""
 
     pid: int

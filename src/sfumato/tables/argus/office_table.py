@@ -1,12 +1,10 @@
 """A table in an office format: codes, values, respondents, cell statuses, protection levels, hierarchies."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field, replace
 from enum import IntEnum
 
 import numpy as np
 
-from sfumato.dataclass import dataclass
 from sfumato.localization.messages import Message
 from sfumato.tables.argus.file_errors import wrong
 from sfumato.tables.cells.constraints import Key, derive, describe, precision_of
@@ -22,6 +20,7 @@ from sfumato.tables.cells.system import (
     public_floor,
 )
 from sfumato.tables.linked.records import Chain
+from sfumato.values import Value, field, replace
 
 
 class ArgusStatus(IntEnum):
@@ -125,8 +124,7 @@ Holders = tuple[tuple[str, float], ...]
 _OPTIONAL = ("frequency", "holdings", "lower", "upper", "costs", "low", "high")
 
 
-@dataclass(frozen=True)
-class ArgusTable:
+class ArgusTable(Value):
     """One table.
 
     Attributes:
@@ -198,7 +196,7 @@ class ArgusTable:
 
     def with_columns(self, **columns: object) -> "ArgusTable":
         """Return the same table with some columns replaced."""
-        return replace(self, **columns)  # type: ignore[arg-type]
+        return replace(self, **columns)
 
     def rows(self, cells: Places) -> "ArgusTable":
         """Return the table with some of its cells, or with all in another order; for tables with spanning variables."""

@@ -1,11 +1,9 @@
 """Apply suppression or perturbation to a table in the formats of statistical offices, with statuses and levels."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 
-from sfumato.dataclass import dataclass
 from sfumato.errors import DataError, PlanError, UnattainableError, ViolationError
 from sfumato.schema.paths import PlanPath
 from sfumato.tables.argus.office_table import (
@@ -37,6 +35,7 @@ from sfumato.tables.protection_levels.inference import with_own_contributions
 from sfumato.tables.protection_levels.insiders import attainable
 from sfumato.tables.protection_levels.resolve_plan import with_attackers, with_parts
 from sfumato.tables.suppress_table import SuppressedCells, mask_part
+from sfumato.values import Value, replace
 
 COMPUTED = (
     "safe cells that were to be masked (m, ml or status 11, 12) are computed from the others: "
@@ -245,8 +244,7 @@ def _share(table: ArgusTable, done: Protected, own: Places) -> Protected:
 MANUAL_PERCENT = 20.0
 
 
-@dataclass(frozen=True, slots=True)
-class Requests:
+class Requests(Value):
     """The request code of the largest contributor of each cell."""
 
     codes: tuple[str, ...]

@@ -1,13 +1,11 @@
 """Tabulate records into a table with all its totals."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from sfumato.dataclass import dataclass
 from sfumato.localization.messages import Message
 from sfumato.schema.paths import PlanPath
 from sfumato.tables.argus.office_table import ArgusStatus, ArgusTable
@@ -23,14 +21,14 @@ from sfumato.tables.formats.records_file import Records, record_tree
 from sfumato.tables.noise.cell_key import check_spread, distribution_of
 from sfumato.tables.plan.sections import Dimension
 from sfumato.tables.tabulate import WORD, Base, by_weight, table_of
+from sfumato.values import Value, replace
 
 # Number of largest contributions that are kept.
 TOP = 10
 FREQUENCY = "<freq>"
 
 
-@dataclass(frozen=True, slots=True)
-class Crossed:
+class Crossed(Value):
     """A tabulated table, with further rule inputs: requests, and cells with a missing code."""
 
     table: ArgusTable

@@ -8,13 +8,11 @@ is proved again in exact arithmetic.
 
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from types import TracebackType
 from typing import Any
 
 import numpy as np
 
-from sfumato.dataclass import dataclass
 from sfumato.errors import DataError
 from sfumato.tables.attack.audit_evidence import AuditEvidence
 from sfumato.tables.attack.audit_problem import AttackedTable, Component, with_own
@@ -23,6 +21,7 @@ from sfumato.tables.cells.constraints import NOISE
 from sfumato.tables.cells.system import AttackerKnowledge, Bounds, Insider, Numbers, Places
 from sfumato.tables.deadline import FOREVER, Deadline
 from sfumato.tables.linear_programs import component_labels, linear_program
+from sfumato.values import State, replace
 
 # Maximum number of alternative tables kept for each side of a cell.
 MEMORY = 12
@@ -90,8 +89,7 @@ def audit_publication(
     return attack.run(together=False) if few and audit.contradictions else audit
 
 
-@dataclass
-class _Attack:
+class _Attack(State):
     """The audit of a table, component by component."""
 
     table: AttackedTable

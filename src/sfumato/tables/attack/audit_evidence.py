@@ -7,21 +7,19 @@ not matter.
 """
 
 from collections.abc import Sequence
-from dataclasses import field, replace
 from typing import Any
 
 import numpy as np
 
-from sfumato.dataclass import dataclass
 from sfumato.errors import UnattainableError
 from sfumato.tables.cells.constraints import NOISE, ValueUnit
 from sfumato.tables.cells.system import AlternativeTable, BoolArray, Bounds, Numbers, Places
 from sfumato.tables.cells.table_part import TablePart
 from sfumato.tables.deadline import Deadline
+from sfumato.values import Value, field, replace
 
 
-@dataclass(frozen=True, slots=True)
-class AuditEvidence:
+class AuditEvidence(Value):
     """Evidence and time limits that the caller supplies to the audit.
 
     Attributes:
@@ -42,8 +40,7 @@ class AuditEvidence:
             raise UnattainableError("time-limit.the_time_was_over")
 
 
-@dataclass(frozen=True, slots=True)
-class Inside:
+class Inside(Value):
     """The knowledge of all insiders, as deviations in units: one entry per insider and cell.
 
     Attributes:
@@ -117,8 +114,7 @@ def certified(
     return safe | (masked & ~promised & (moved.high - moved.low >= 1.0 - NOISE))
 
 
-@dataclass(frozen=True, slots=True)
-class _Shown:
+class _Shown(Value):
     """An alternative table in units, and how far it moves its cell."""
 
     witness: AlternativeTable
@@ -203,8 +199,7 @@ def inside_of(
 ROUNDS = 200
 
 
-@dataclass(frozen=True, slots=True)
-class _Margin:
+class _Margin(Value):
     """Cells of one table that are sums of the cross, and which of them each cell of the cross is in; -1 where none."""
 
     totals: Places
@@ -228,8 +223,7 @@ def crossed_witnesses(
     return tuple(witness for witness in crossed if witness is not None)
 
 
-@dataclass(frozen=True, slots=True)
-class _Fitting:
+class _Fitting(Value):
     """The cross to be fitted: where its cells are, what they and those of the tables hold, and the tables."""
 
     cells: Places

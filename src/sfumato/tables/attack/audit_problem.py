@@ -5,19 +5,19 @@ optimum near a limit is proved again in exact arithmetic.
 """
 
 from collections.abc import Sequence
-from dataclasses import field
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from sfumato.dataclass import dataclass
 from sfumato.tables.attack.audit_evidence import AuditEvidence, certified, inside_of
 from sfumato.tables.attack.findings import AttackerView, DisclosureStatus, Finding
 from sfumato.tables.cells.constraints import NOISE, ValueUnit, proved_bound
 from sfumato.tables.cells.system import AttackerKnowledge, BoolArray, Bounds, Insider, Numbers, Places
 from sfumato.tables.deadline import FOREVER, Deadline
 from sfumato.tables.linear_programs import Extreme, LinearProgram
+from sfumato.values import Value
 
 # Programs work best with numbers up to this many units; larger ones are scaled down.
 COMFORT = 1e8
@@ -27,8 +27,7 @@ SLACK = 1e-6
 End = float | Fraction
 
 
-@dataclass(frozen=True, slots=True)
-class Component:
+class Component(Value):
     """Connected suppressed cells, the constraints among them, and the linear program of feasible values.
 
     Attributes:
@@ -59,8 +58,7 @@ class Component:
         self.program.bound(place, self.bounds.low[place] / self.unit, self.bounds.high[place] / self.unit)
 
 
-@dataclass(frozen=True, slots=True)
-class FeasibilityInterval:
+class FeasibilityInterval(Value):
     """The feasibility interval of a cell, in deviations, with the optima of its ends."""
 
     low: End
@@ -116,8 +114,7 @@ def proved_end(component: Component, place: int, direction: float, extreme: Extr
 NEAR = 3.0
 
 
-@dataclass
-class AttackedTable:
+class AttackedTable(Value, dict=True):
     """The published table and the attacker's knowledge, in the form that the linear programs need.
 
     Attributes:
@@ -126,14 +123,6 @@ class AttackedTable:
         knowledge: Rounding, integrality and the insiders.
         values: The true values, or None if they are not known.
         evidence: Alternative tables supplied by the caller.
-        scale: Conversion to units of the table's precision.
-        matrix: Constraints and equations (rows) by cells (columns).
-        masked: Which cells are suppressed.
-        center: The origin of the deviations, in units.
-        sides: The right-hand sides of the constraints at that origin.
-        rounding: How far totals are assumed to differ from the sum of their parts, in units.
-        whole: Whether all published cells are whole units.
-        certain: The cells that alternative tables prove to be safe from every attacker.
     """
 
     publication: AttackerView
@@ -141,30 +130,44 @@ class AttackedTable:
     knowledge: AttackerKnowledge
     values: Numbers | None
     evidence: AuditEvidence
-    scale: ValueUnit = field(init=False)
-    matrix: Any = field(init=False)
-    masked: BoolArray = field(init=False)
-    center: Numbers = field(init=False)
-    sides: Numbers = field(init=False)
-    rounding: float = field(init=False)
-    whole: bool = field(init=False)
-    certain: BoolArray = field(init=False)
 
-    def __post_init__(self) -> None:
+    @cached_property
+    def scale(self) -> ValueUnit:
+        """Conversion to units of the table's precision."""
+        return ValueUnit(self.knowledge.precision)
+
+    @cached_property
+    def matrix(self) -> Any:
+        """Constraints and equations (rows) by cells (columns)."""
+        return self.publication.matrix()
+
+    @cached_property
+    def masked(self) -> BoolArray:
+        """Which cells are suppressed."""
+        return np.isnan(self.publication.exact)
+
+    @cached_property
+    def center(self) -> Numbers:
+        """The origin of the deviations, in units."""
         shown = self.publication.exact
-        self.scale = ValueUnit(self.knowledge.precision)
-        self.matrix = self.publication.matrix()
-        self.masked = np.isnan(shown)
         start = np.zeros(len(shown)) if self.values is None else self.values
-        self.center = self.scale.steps(np.where(self.masked, start, shown))
-        self.sides = self.scale.steps(self.publication.sides()) - self.matrix @ self.center
-        shown_cells = self.center if self.publication.hidden is None else self.center[~self.publication.hidden]
-        self.whole = bool((shown_cells == np.round(shown_cells)).all())
-        self.rounding = self._rounding_shown()
-        self.certain = self._certain()
+        return self.scale.steps(np.where(self.masked, start, shown))
 
-    def _certain(self) -> BoolArray:
-        """Return the cells that alternative tables prove to be safe from every attacker."""
+    @cached_property
+    def sides(self) -> Numbers:
+        """The right-hand sides of the constraints at that origin."""
+        sides: Numbers = self.scale.steps(self.publication.sides()) - self.matrix @ self.center
+        return sides
+
+    @cached_property
+    def whole(self) -> bool:
+        """Whether all published cells are whole units."""
+        shown_cells = self.center if self.publication.hidden is None else self.center[~self.publication.hidden]
+        return bool((shown_cells == np.round(shown_cells)).all())
+
+    @cached_property
+    def certain(self) -> BoolArray:
+        """The cells that alternative tables prove to be safe from every attacker."""
         agree = np.abs(self.sides).max(initial=0.0) <= max(self.knowledge.rounding / self.knowledge.precision, NOISE)
         if not self.evidence.witnesses or self.values is None or self.knowledge.integer or not agree:
             return np.zeros(len(self.masked), bool)
@@ -192,8 +195,9 @@ class AttackedTable:
         known, cells = self.scale.bounds(attacker.bounds.rows(here)), attacker.cells[here]
         return Bounds(known.low - self.center[cells], known.high - self.center[cells])
 
-    def _rounding_shown(self) -> float:
-        """Return how far published totals differ from their published parts, up to the allowed rounding."""
+    @cached_property
+    def rounding(self) -> float:
+        """How far published totals differ from their published parts, up to the allowed rounding."""
         allowed = self.knowledge.rounding / self.knowledge.precision
         if allowed <= 0:
             return 0.0

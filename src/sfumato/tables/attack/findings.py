@@ -1,16 +1,15 @@
 """What an attacker sees of a table, and what the audit finds: intervals and verdicts of suppressed cells."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from enum import StrEnum
 from typing import Any, Literal
 
 import numpy as np
 
-from sfumato.dataclass import dataclass
 from sfumato.tables.cell_labels import cells_named
 from sfumato.tables.cells.system import BoolArray, Bounds, LinearConstraints, Numbers, Places, ProtectionLevels, Table
 from sfumato.tables.cells.table_part import TablePart
+from sfumato.values import Value, replace
 
 EVERYONE = "everyone"
 # At most this many are named in a line.
@@ -21,8 +20,7 @@ KNOWN = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class ReducedLevel:
+class ReducedLevel(Value):
     """An end of a protection interval that can be inferred whatever is suppressed, and is therefore not guaranteed.
 
     Attributes:
@@ -97,8 +95,7 @@ class DisclosureStatus(StrEnum):
     EXACT = "exact"
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(Value):
     """The feasibility interval of one cell, its verdict, and the published cells that disclose it.
 
     `attacker` names the insider, empty if anyone can compute it. `published` marks a cell that should be suppressed but
@@ -115,8 +112,7 @@ class Finding:
     published: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class UnexplainedColumn:
+class UnexplainedColumn(Value):
     """A column with numbers next to suppressed cells that nothing in the file explains.
 
     Attributes:
@@ -143,8 +139,7 @@ class UnexplainedColumn:
         return " ".join(filter(None, (said, self.relation, reveals, do)))
 
 
-@dataclass(frozen=True, slots=True)
-class Audit:
+class Audit(Value):
     """The result of an audit: one finding for each suppressed cell, and for each cell that should be suppressed.
 
     Attributes:
@@ -228,8 +223,7 @@ def joined(audits: Iterable[Audit], unjudged: tuple[str, ...] = ()) -> Audit:
     return Audit(findings, names, unjudged, rounding, unattacked, by_cases, known, unexplained=unexplained)
 
 
-@dataclass(frozen=True, slots=True)
-class Equation:
+class Equation(Value):
     """An equation between cells that an attacker knows in addition to the constraints: Σ coefs · values = side."""
 
     cells: tuple[int, ...]
@@ -237,8 +231,7 @@ class Equation:
     side: float
 
 
-@dataclass(frozen=True, slots=True)
-class AttackerView:
+class AttackerView(Value):
     """The published part of a table, and public knowledge about it.
 
     Attributes:

@@ -5,7 +5,6 @@ the value. If both bounds are known, the cell cannot be protected.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 
 import numpy as np
 
@@ -16,6 +15,7 @@ from sfumato.tables.cells.system import Bounds, CellStatus, Insider, Places, Pro
 from sfumato.tables.cells.table_part import TablePart
 from sfumato.tables.deadline import Deadline
 from sfumato.tables.protection_levels.insiders import thickened
+from sfumato.values import replace
 
 
 def audit_promises(

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 
-from sfumato.dataclass import dataclass
 from sfumato.delimited.dialect import Dialect, title_line
 from sfumato.delimited.header import header_below, is_title_row
 from sfumato.delimited.opening import open_text
@@ -16,6 +15,7 @@ from sfumato.delimited.records import plain_cell, read_lines
 from sfumato.errors import DataError, PlanError, did_you_mean
 from sfumato.localization.messages import Message
 from sfumato.tables.cells.system import Numbers, Places
+from sfumato.values import Value
 
 _PLAIN = re.compile(r"^\s*[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?\s*$")
 # Number of lines searched for a header below title lines.
@@ -24,8 +24,7 @@ FIRST_LINES = 20
 EXACT_WHOLE = 2.0**53
 
 
-@dataclass(frozen=True, slots=True)
-class TextColumns:
+class TextColumns(Value):
     """Named columns of equal length; every value is text as in a CSV file, empty if missing."""
 
     texts: Mapping[str, tuple[str, ...]]

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.dataclass import dataclass
 from sfumato.errors import DataError
 from sfumato.localization.messages import Message
 from sfumato.tables.cells.dimensions import Code, CodeTree
 from sfumato.tables.cells.system import BoolArray, Bounds, LinearConstraints, Numbers, Places, make_constraints
+from sfumato.values import Value
 
 # Further decimals are rounding errors of sums, not the precision of a table.
 MOST_DECIMALS = 6
@@ -42,8 +42,7 @@ def precision_of(values: Numbers) -> float:
     return float(10.0**-FALLBACK_DECIMALS)
 
 
-@dataclass(frozen=True, slots=True)
-class ValueUnit:
+class ValueUnit(Value):
     """Conversion between values and units of a table's precision."""
 
     precision: float = 1.0
@@ -244,8 +243,7 @@ NOWHERE = -1
 MOST_PLACES = 1 << 62
 
 
-@dataclass(frozen=True, slots=True)
-class Coordinates:
+class Coordinates(Value):
     """The codes of cells as numbers.
 
     Attributes:
@@ -293,8 +291,7 @@ def joint_coordinates(
     return Coordinates(codes, tuple(np.array(axis.above) for axis in axes))
 
 
-@dataclass(frozen=True, slots=True)
-class _Axis:
+class _Axis(Value):
     """A dimension: its codes, the total first, and the number of each one's parent."""
 
     name: str

@@ -5,17 +5,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 
-from sfumato.dataclass import dataclass
 from sfumato.delimited.dialect import Dialect
 from sfumato.delimited.records import read_lines
 from sfumato.errors import DataError, EngineError, PlanError
 from sfumato.localization.messages import Message
 from sfumato.tables.argus.file_errors import likely_encoding, lines_of, wrong
 from sfumato.tables.cells.columns import TextColumns
+from sfumato.values import Value
 
 
-@dataclass(frozen=True, slots=True)
-class _Node:
+class _Node(Value):
     """A code with its line and column, and the position of its parent; None at the top."""
 
     line: int
@@ -88,8 +87,7 @@ def unknown_code(code: str, codes: Mapping[tuple[str, ...], object], do: str) ->
 Code = tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class CodeTree:
+class CodeTree(Value):
     """The codes of a dimension: the total is the root, every other code has a parent.
 
     Attributes:

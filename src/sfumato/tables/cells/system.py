@@ -1,15 +1,14 @@
 """The cells of a table as one sparse system, with bounds and protection levels; and what attackers know of them."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from enum import IntEnum, StrEnum
 from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.dataclass import dataclass
 from sfumato.localization.messages import Message
+from sfumato.values import Value, replace
 
 Numbers = npt.NDArray[np.float64]
 Places = npt.NDArray[np.int64]
@@ -25,8 +24,7 @@ class CellStatus(IntEnum):
     PUBLISH = 2
 
 
-@dataclass(frozen=True, slots=True)
-class LinearConstraints:
+class LinearConstraints(Value):
     """Linear constraints M·a = 0 in compressed rows: constraint r has the cells `cells[starts[r]:starts[r +
     1]]`.
 
@@ -101,8 +99,7 @@ def make_constraints(
     return LinearConstraints(starts, cells, coefs, tuple(names))
 
 
-@dataclass(frozen=True, slots=True)
-class Bounds:
+class Bounds(Value):
     """Lower and upper bounds of each cell; infinite or NaN if there is none."""
 
     low: Numbers
@@ -137,8 +134,7 @@ def no_bounds(size: int) -> Bounds:
     return Bounds(np.full(size, np.nan), np.full(size, np.nan))
 
 
-@dataclass(frozen=True, slots=True)
-class ProtectionLevels:
+class ProtectionLevels(Value):
     """Protection levels: how far the feasibility interval of a sensitive cell must extend below and above its value."""
 
     lower: Numbers
@@ -153,8 +149,7 @@ class ProtectionLevels:
         return ProtectionLevels(np.where(cells, self.lower, 0.0), np.where(cells, self.upper, 0.0))
 
 
-@dataclass(frozen=True, slots=True)
-class Table:
+class Table(Value):
     """One table: everything a method or an attacker needs to know about its cells.
 
     Attributes:
@@ -218,8 +213,7 @@ def make_table(values: Sequence[float] | Numbers, relations: LinearConstraints, 
     return Table(values=numbers, constraints=relations, **(defaults | columns))
 
 
-@dataclass(frozen=True, slots=True)
-class AlternativeTable:
+class AlternativeTable(Value):
     """Deviations of some cells, claimed to satisfy every constraint, by which a cell has a different value.
 
     Attributes:
@@ -269,8 +263,7 @@ class AttackerKind(StrEnum):
     COALITION = "coalition"
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class Insider:
+class Insider(Value, eq=False):
     """An insider: one contributor to some cells, or a coalition of contributors who share their knowledge.
 
     Attributes:
@@ -288,8 +281,7 @@ class Insider:
     reach: ProtectionLevels
 
 
-@dataclass(frozen=True, slots=True)
-class AttackerKnowledge:
+class AttackerKnowledge(Value):
     """What attackers know in addition to the cells and their bounds.
 
     Attributes:
@@ -304,8 +296,7 @@ class AttackerKnowledge:
     attackers: tuple[Insider, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class CellOrder:
+class CellOrder(Value):
     """An order of cells: `cells` are the positions of the first cell, the second, and so on."""
 
     cells: Places

@@ -2,20 +2,18 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import field, replace
 
 import numpy as np
 
-from sfumato.dataclass import dataclass
 from sfumato.errors import DataError, UnattainableError
 from sfumato.localization.messages import Message
 from sfumato.tables.cells.constraints import Coordinates, Key, coordinates_of, finest_of
 from sfumato.tables.cells.dimensions import CodeTree
 from sfumato.tables.cells.system import AttackerKnowledge, BoolArray, Bounds, Places, ProtectionLevels, Table
+from sfumato.values import Value, field, replace
 
 
-@dataclass(frozen=True, slots=True)
-class SafetyMargin:
+class SafetyMargin(Value):
     """The largest protection level that a rule requires on each side of a sensitive cell, whatever the cell.
 
     Attributes:
@@ -37,8 +35,7 @@ class SafetyMargin:
         return max(self.fixed, self.share * min(self.limit, size)) if self.share else self.fixed
 
 
-@dataclass(frozen=True, slots=True)
-class PublicRuleInfo:
+class PublicRuleInfo(Value):
     """What the rules of a plan make public about sensitive cells.
 
     Attributes:
@@ -54,8 +51,7 @@ class PublicRuleInfo:
     zone: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class TablePart:
+class TablePart(Value):
     """One independent table: the rows of a group, with attacker knowledge and protection levels.
 
     Attributes:

@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.dataclass import dataclass
 from sfumato.errors import DataError, PlanError
 from sfumato.localization.messages import Message
 from sfumato.tables.cells.columns import TextColumns
@@ -15,14 +14,14 @@ from sfumato.tables.crosstabs.labels import grades, is_margin, label_text, names
 from sfumato.tables.crosstabs.subtotals import Sum, adds_up, find_sums, near_total, running_sum
 from sfumato.tables.groups import is_computed, is_multiple
 from sfumato.tables.plan.table_plan import TablePlan
+from sfumato.values import Value
 
 FACTORS = (100.0, 1.0, 1e3, 1e4, 1e5)
 DECIMALS = (0, 1, 2, 3, 4, 12)
 Grid = npt.NDArray[np.float64]
 
 
-@dataclass(frozen=True, slots=True)
-class Crosstab:
+class Crosstab(Value):
     """Labels and numbers of a crosstab."""
 
     rows: tuple[Any, ...]
@@ -30,8 +29,7 @@ class Crosstab:
     values: Grid
 
 
-@dataclass(frozen=True, slots=True)
-class Ratio:
+class Ratio(Value):
     """A column that is a factor times one column divided by another, or by its own entry in the total row."""
 
     top: int

@@ -7,7 +7,7 @@ import math
 import re
 from collections.abc import Sequence
 
-from sfumato.dataclass import dataclass
+from sfumato.values import Value
 
 Text = str | None
 _DIGITS = r"\d+(?:[.,]\d+)*"
@@ -30,8 +30,7 @@ _WORDS = {
 } | {"ein": 1, "eine": 1, "fuenf": 5, "zwoelf": 12}
 
 
-@dataclass(frozen=True, slots=True)
-class ParsedCell:
+class ParsedCell(Value):
     """The content of a cell: a number, a range of integers, or nothing; and whether it is in percent."""
 
     number: float = math.nan

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.dataclass import dataclass
 from sfumato.errors import DataError
 from sfumato.tables.attack.audit import audit_publication
 from sfumato.tables.attack.findings import AttackerView
@@ -25,6 +24,7 @@ from sfumato.tables.crosstabs.labels import SHARES, is_margin
 from sfumato.tables.crosstabs.published_cells import ParsedCell, Text, cell_of, column_cells, is_number
 from sfumato.tables.crosstabs.subtotals import APPROXIMATE_PROOF, MOST_LINES, bits_of, shown_sums
 from sfumato.tables.published_tables.further_columns import is_linear
+from sfumato.values import Value
 
 Lines = npt.NDArray[np.float64]
 # Names of number columns that label rows, and of figures that are not counts.
@@ -34,8 +34,7 @@ _STATISTICS = ("mean", "average", "median", "mittel", "durchschnitt", "estimate"
 _MASKS = frozenset(("suppressed", "masked", "hidden", "unterdrückt", "gesperrt", "geheim", "c", "s", "x", "n/a"))
 
 
-@dataclass(frozen=True, slots=True)
-class PublishedCrosstab:
+class PublishedCrosstab(Value):
     """The counts and rates of a published table.
 
     Attributes:

@@ -12,8 +12,8 @@ from enum import Enum
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.dataclass import dataclass
 from sfumato.tables.cells.system import BoolArray, Numbers, Places
+from sfumato.values import Value
 
 Lines = npt.NDArray[np.float64]
 Keys = npt.NDArray[np.uint64]
@@ -40,24 +40,21 @@ class AmbiguousSums(Enum):
     UNSEARCHED = "unsearched-sums"
 
 
-@dataclass(frozen=True, slots=True)
-class Sum:
+class Sum(Value):
     """A line and those that add up to it."""
 
     total: int
     parts: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class FoundSums:
+class FoundSums(Value):
     """The sums among some lines, and the remaining doubt; there may then be further sums."""
 
     sums: tuple[Sum, ...]
     doubt: AmbiguousSums | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class _Block:
+class _Block(Value):
     """A total directly before or after its parts; `evidence` is the number of bits that agree, including inner
     blocks.
     """
@@ -229,8 +226,7 @@ def _ends(blocks: Iterable[_Block]) -> _Ends:
     return ends
 
 
-@dataclass(frozen=True, slots=True)
-class _Partial:
+class _Partial(Value):
     """Selections of some lines: their sums in a few entries, their keys, and a bit for each selected line."""
 
     all: Places

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import numpy as np
 
-from sfumato.dataclass import dataclass
 from sfumato.errors import DataError
 from sfumato.localization.messages import Message
 from sfumato.tables.argus.file_errors import fields_in, lines_of, number_in, office_field, wrong
 from sfumato.tables.argus.office_table import ArgusStatus, ArgusTable, masked_of, secondary_of
 from sfumato.tables.cells.constraints import Key
 from sfumato.tables.formats.solver_file import plain
+from sfumato.values import Value
 
 # The status that an action sets, and from which statuses it is allowed.
 ACTIONS: dict[str, tuple[ArgusStatus, range]] = {
@@ -32,8 +32,7 @@ REJECTED = "ab"
 AMOUNTS = {**dict.fromkeys(COSTS, 1), LEVELS: 2}
 
 
-@dataclass(frozen=True, slots=True)
-class Applied:
+class Applied(Value):
     """A table after an a priori file, and the lines that were skipped."""
 
     table: ArgusTable

@@ -1,18 +1,17 @@
 """Write tables in the output formats of τ-ARGUS: CSV, pivot CSV, code-value, SBS, intermediate, JJ, cell key."""
 
 from collections.abc import Callable
-from dataclasses import field, replace
 from typing import TypeVar
 
 import numpy as np
 
-from sfumato.dataclass import dataclass
 from sfumato.errors import InternalError, PlanError
 from sfumato.localization.messages import Message
 from sfumato.tables.argus.office_table import ArgusStatus, ArgusTable, flag_of, masked_of
 from sfumato.tables.cells.system import Bounds, Numbers
 from sfumato.tables.formats.solver_file import jj_text, plain
 from sfumato.tables.row_order import office_in_order, office_order
+from sfumato.values import Value, replace
 
 # Options of WRITETABLE, and their defaults.
 OPTIONS = {
@@ -26,8 +25,7 @@ HOUSE = (5, 6)
 MASK = "x"
 
 
-@dataclass(frozen=True)
-class Protected:
+class Protected(Value):
     """A table and the result of a method.
 
     Attributes:
@@ -47,8 +45,8 @@ class Protected:
     method: str = ""
     published: Numbers | None = None
     ranges: tuple[Numbers, Numbers] | None = None
-    notes: tuple[str, ...] = field(default=())
-    warnings: tuple[str, ...] = field(default=())
+    notes: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
     reader: Bounds | None = None
     linked: int = 0
     attacked: bool = True

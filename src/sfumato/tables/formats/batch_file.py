@@ -5,14 +5,13 @@ import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from sfumato.dataclass import dataclass
 from sfumato.localization.messages import Message
 from sfumato.tables.argus.file_errors import fields_in, lines_of, number_in, wrong
 from sfumato.tables.formats.argus_outputs import OPTIONS
+from sfumato.values import Value
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(Value):
     """The valid range of a parameter.
 
     Attributes:
@@ -130,8 +129,7 @@ _CALL = re.compile(r"([A-Za-z]+)\s*\(([^()]*)\)")
 _WRITE = re.compile(r'^\(\s*(\d+)\s*,\s*(\d+)\s*,\s*((?:[A-Za-z]{2}\s*[-+]?\s*)*),\s*"?([^")]+?)"?\s*\)?\s*$')
 
 
-@dataclass(frozen=True, slots=True)
-class Command:
+class Command(Value):
     """One line of a batch file: its word, the text after it, its line number, and the column of that text."""
 
     word: str
@@ -140,8 +138,7 @@ class Command:
     column: int
 
 
-@dataclass(frozen=True, slots=True)
-class Specification:
+class Specification(Value):
     """SPECIFYTABLE: the spanning variables, the response, and the cost of suppression."""
 
     spanning: tuple[str, ...]
@@ -151,8 +148,7 @@ class Specification:
     exponent: float = 1.0
 
 
-@dataclass(frozen=True, slots=True)
-class RuleCall:
+class RuleCall(Value):
     """A name with numbers in parentheses: a safety rule, or a protection method."""
 
     name: str
@@ -269,8 +265,7 @@ def suppression_in(command: Command, name: str) -> RuleCall:
     return RuleCall(method, numbers, command.rest[match.end() :].strip())
 
 
-@dataclass(frozen=True, slots=True)
-class Output:
+class Output(Value):
     """WRITETABLE: the table, the kind of file, its options and its name."""
 
     table: int
@@ -308,8 +303,7 @@ def _option_fault(option: str, sign: str, kind: int) -> str:
     return f"option {option} does not go with output {kind}" if idle and sign == "+" else ""
 
 
-@dataclass(frozen=True, slots=True)
-class Apriori:
+class Apriori(Value):
     """APRIORI: the file, the table, and how the file is read."""
 
     file: str

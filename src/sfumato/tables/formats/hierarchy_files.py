@@ -5,10 +5,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
-from sfumato.dataclass import dataclass
 from sfumato.errors import DataError
 from sfumato.tables.argus.file_errors import lines_of, wrong
 from sfumato.tables.cells.dimensions import Code, CodeTree, parents_in
+from sfumato.values import Value
 
 
 def read_hrc(path: Path, name: str, total: str, lead: str = "@", encoding: str | None = None) -> CodeTree:
@@ -132,8 +132,7 @@ def tree_of_json(text: str, name: str) -> CodeTree:
 TREE = "<TREERECODE>"
 
 
-@dataclass(frozen=True, slots=True)
-class Recoding:
+class Recoding(Value):
     """A global recoding.
 
     Attributes:

@@ -2,12 +2,11 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import field, replace
 from pathlib import Path
 
-from sfumato.dataclass import dataclass
 from sfumato.localization.messages import Message
 from sfumato.tables.argus.file_errors import check_text, fields_in, lines_of, number_in, office_field, wrong
+from sfumato.values import Value, field, replace
 
 # Tags without values, and tags with values.
 FLAGS = (
@@ -28,8 +27,7 @@ GLOBAL = ("SEPARATOR", "SAFE", "UNSAFE", "PROTECT")
 _TAG = re.compile(r"<([A-Za-z_]+)>")
 
 
-@dataclass(frozen=True, slots=True)
-class Variable:
+class Variable(Value):
     """One column.
 
     Attributes:
@@ -68,8 +66,7 @@ class Variable:
         return self.option("TOTCODE", "Total") or "Total"
 
 
-@dataclass(frozen=True, slots=True)
-class Metadata:
+class Metadata(Value):
     """The description of a file of microdata or cells.
 
     Attributes:

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.dataclass import dataclass
 from sfumato.errors import DataError
 from sfumato.localization.messages import Message
 from sfumato.tables.argus.file_errors import fields_in, lines_of, number_in, wrong
@@ -15,13 +14,13 @@ from sfumato.tables.cells.dimensions import CodeTree
 from sfumato.tables.cells.system import Numbers
 from sfumato.tables.formats.cells_file import tree_of
 from sfumato.tables.formats.metadata import Metadata, Variable
+from sfumato.values import Value
 
 # Tags of variables that hold numbers.
 _NUMBERS = ("NUMERIC", "WEIGHT", "RECORDKEY")
 
 
-@dataclass(frozen=True, slots=True)
-class Records:
+class Records(Value):
     """The records of a file, with their lines.
 
     Attributes:

@@ -4,7 +4,6 @@ import io
 import re
 import zipfile
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import partial
 from html import escape
 
@@ -29,6 +28,7 @@ from sfumato.tables.plan.rules import SensitivityRule, StatusColumn
 from sfumato.tables.plan.table_plan import TablePlan
 from sfumato.tables.protection_levels.resolve_plan import facts_of
 from sfumato.tables.suppress_table import SuppressedCells
+from sfumato.values import replace
 
 MASKED, PLAIN, HEAD = 2, 0, 1
 _NUMBER = re.compile(r"^-?[0-9]+(\.[0-9]+)?$")

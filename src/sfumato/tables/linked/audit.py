@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sfumato.dataclass import dataclass
 from sfumato.tables.argus.office_table import masked_of, unsafe_of
 from sfumato.tables.argus.safety_rules import office_part
 from sfumato.tables.attack.audit_evidence import AuditEvidence
@@ -16,12 +15,12 @@ from sfumato.tables.deadline import Deadline
 from sfumato.tables.formats.argus_outputs import Protected
 from sfumato.tables.linked.from_office import ZeroPattern
 from sfumato.tables.linked.joint import JointTable, joined
+from sfumato.values import Value
 
 ADJUSTED = "adjustment"
 
 
-@dataclass(frozen=True, slots=True)
-class JointAudit:
+class JointAudit(Value):
     """What tables disclose together.
 
     Attributes:

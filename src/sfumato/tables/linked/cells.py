@@ -5,18 +5,17 @@ coarser table apart; if totals were added up from rounded cells, half a unit for
 """
 
 from collections.abc import Hashable, Iterable, Iterator, Sequence
-from dataclasses import field
 from itertools import chain, combinations
 from math import prod
 
 import numpy as np
 
-from sfumato.dataclass import dataclass
 from sfumato.errors import UnattainableError
 from sfumato.tables.argus.office_table import ArgusTable, masked_of
 from sfumato.tables.cells.constraints import precision_of
 from sfumato.tables.cells.system import Numbers, Places
 from sfumato.tables.linked.view import CodedTable, Identity, Row, coverage_of, finest_codes
+from sfumato.values import State, Value, field
 
 # Tables count the same records if at least this share of the information in common cells agrees.
 ENOUGH = 0.25
@@ -40,8 +39,7 @@ def own_identity(number: int, cell: int) -> Identity:
     return frozenset({("", frozenset({str(number), str(cell)}))})
 
 
-@dataclass(frozen=True)
-class CellPrecision:
+class CellPrecision(Value):
     """The precision of the cells of a table.
 
     Attributes:
@@ -153,8 +151,7 @@ def noise_of(value: float) -> float:
     return NOISE * max(1.0, abs(float(value)))
 
 
-@dataclass
-class SharedCells:
+class SharedCells(State):
     """The cells of several tables, without duplicates.
 
     Attributes:
@@ -255,8 +252,7 @@ def shared_cells(
     return shared
 
 
-@dataclass(frozen=True)
-class TiedRows:
+class TiedRows(Value):
     """Constraints between tables.
 
     Attributes:

@@ -2,13 +2,12 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import field, replace
 
-from sfumato.dataclass import dataclass
 from sfumato.errors import UnattainableError
 from sfumato.tables.cells.constraints import Key
 from sfumato.tables.cells.dimensions import Code, CodeTree
 from sfumato.tables.linked.records import Chain, connected
+from sfumato.values import Value, field, replace
 
 # Maximum number of code combinations.
 MOST = 500_000
@@ -20,8 +19,7 @@ Combination = Mapping[str, str]
 Cover = frozenset[str]
 
 
-@dataclass(frozen=True)
-class LinkedColumns:
+class LinkedColumns(Value):
     """Columns linked by chains, and which combinations each code of some of them covers.
 
     Attributes:
@@ -179,8 +177,7 @@ def _alone(tree: CodeTree, linked: LinkedColumns) -> list[Combination]:
 Name = tuple[str, Code]
 
 
-@dataclass(frozen=True, slots=True)
-class CommonDimension:
+class CommonDimension(Value):
     """A dimension of one of several tables, with the common names of its codes.
 
     Attributes:

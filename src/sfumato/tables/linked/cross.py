@@ -11,12 +11,12 @@ from math import prod
 
 import numpy as np
 
-from sfumato.dataclass import dataclass
 from sfumato.errors import UnattainableError
 from sfumato.tables.cells.system import BoolArray, Places
 from sfumato.tables.linked.codes import Cover
 from sfumato.tables.linked.records import connected
 from sfumato.tables.linked.view import CodedTable, Coverage, Row
+from sfumato.values import Value
 
 Variables = frozenset[str]
 # The finest codes of a variable in a table.
@@ -60,8 +60,7 @@ def _maximal(sets: Iterable[Variables]) -> list[Variables]:
     return [own for own in distinct if not any(own < other for other in distinct)]
 
 
-@dataclass(frozen=True, slots=True)
-class ImplicitCells:
+class ImplicitCells(Value):
     """Implicit cells, numbered after the cells of the tables.
 
     Attributes:
@@ -145,8 +144,7 @@ def _is_known(coverage: Coverage, one: CodedTable, variables: Variables) -> bool
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Margin:
+class _Margin(Value):
     """A table summed over the variables that are not in the cycle.
 
     Attributes:
@@ -162,8 +160,7 @@ class _Margin:
     differing: tuple[tuple[Places, ...], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Cycle:
+class _Cycle(Value):
     """Variables that form a cycle, with their partitions into blocks, their tables, and tables of other values that
     show empty cells.
     """

@@ -9,7 +9,6 @@ from itertools import combinations, product
 
 import numpy as np
 
-from sfumato.dataclass import dataclass
 from sfumato.tables.cells.dimensions import Code, CodeTree
 from sfumato.tables.cells.system import BoolArray, Numbers, Places
 from sfumato.tables.linked.records import (
@@ -25,13 +24,13 @@ from sfumato.tables.linked.records import (
     single_links,
     unexplained,
 )
+from sfumato.values import Value
 
 # Separator between the name of a column and the number of its view; no column name contains it.
 WAY = "\x1e"
 
 
-@dataclass(frozen=True, slots=True)
-class ShownColumn:
+class ShownColumn(Value):
     """A column of records as a table shows it.
 
     Attributes:
@@ -44,8 +43,7 @@ class ShownColumn:
     instead: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class ColumnViews:
+class ColumnViews(Value):
     """Records with columns as tables show them.
 
     Attributes:

@@ -5,11 +5,9 @@ that occur in the records.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 
 import numpy as np
 
-from sfumato.dataclass import dataclass
 from sfumato.tables.argus.office_table import ArgusTable, Finer, masked_of
 from sfumato.tables.cells.columns import TextColumns
 from sfumato.tables.cells.system import BoolArray, Places
@@ -17,10 +15,10 @@ from sfumato.tables.linked.cells import coded_office, own_identity
 from sfumato.tables.linked.codes import BETWEEN, Cover, axes_of
 from sfumato.tables.linked.records import Chain
 from sfumato.tables.linked.view import CodedTable, Coverage, Identity, TableView
+from sfumato.values import Value, replace
 
 
-@dataclass(frozen=True, slots=True)
-class ZeroPattern:
+class ZeroPattern(Value):
     """Which cells of another table of the same records may have records; cells that it does not list have none."""
 
     table: ArgusTable
@@ -38,8 +36,7 @@ def presence_of(table: ArgusTable, changed: bool = False) -> ZeroPattern:
     return ZeroPattern(table, np.asarray((table.frequency > 0) | masked_of(table.statuses)))
 
 
-@dataclass(frozen=True, slots=True)
-class OfficeView:
+class OfficeView(Value):
     """An office table expressed in linked variables.
 
     Attributes:

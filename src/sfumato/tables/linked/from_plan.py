@@ -6,13 +6,11 @@ codes of the single columns.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from itertools import combinations, permutations
 from pathlib import Path
 
 import numpy as np
 
-from sfumato.dataclass import dataclass
 from sfumato.errors import DataError, UnattainableError
 from sfumato.localization.messages import Message
 from sfumato.tables.build import dimensions_of, heights_of
@@ -38,6 +36,7 @@ from sfumato.tables.linked.ties import UNSHOWN, inconsistent_links, possible_val
 from sfumato.tables.linked.view import CodedTable, Row, TableView, coverage_of, rows_of, unique_rows
 from sfumato.tables.plan.sections import Dimension
 from sfumato.tables.protection_levels.inference import with_own_contributions
+from sfumato.values import Value, replace
 
 Identity = frozenset[tuple[str, tuple[str, ...]]]
 # Name of constraints between sums of two tables.
@@ -46,8 +45,7 @@ SUMS = "sums that two tables have in common"
 ODD = "records whose codes do not fit the others"
 
 
-@dataclass(frozen=True, slots=True)
-class InputTable:
+class InputTable(Value):
     """One of several tables as read.
 
     Attributes:
@@ -62,8 +60,7 @@ class InputTable:
     recorded: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
-class LinkedTable:
+class LinkedTable(Value):
     """Several tables combined into one.
 
     Attributes:

@@ -1,12 +1,10 @@
 """Combine several office tables into one: shared cells are identified, and all constraints hold together."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 
 import numpy as np
 
-from sfumato.dataclass import dataclass
 from sfumato.tables.argus.office_table import (
     ArgusStatus,
     ArgusTable,
@@ -32,6 +30,7 @@ from sfumato.tables.linked.cross import ImplicitCells, cross_of
 from sfumato.tables.linked.from_office import OfficeView, ZeroPattern, cover_codes, linked_views
 from sfumato.tables.linked.ties import PART, UNSHOWN, Blocks, Ties, inconsistent_links, possible_values
 from sfumato.tables.linked.view import CodedTable, Coverage, Identity, coverage_of, rows_of, unique_rows
+from sfumato.values import Value, replace
 
 # Frequency of cells with an unknown number of respondents: no one is a singleton in them.
 MANY = 1e6
@@ -41,8 +40,7 @@ COLUMNS = ("statuses", "lower", "upper", "frequency", "holdings")
 Counted = tuple[ArgusTable, int]
 
 
-@dataclass(frozen=True, slots=True)
-class JointTable:
+class JointTable(Value):
     """Several tables combined into one.
 
     Attributes:
@@ -172,8 +170,7 @@ def _judged(whole: ArgusTable, judged: Mapping[int, Counted]) -> ArgusTable:
     return whole.with_columns(**columns, largest=largest, holders=tuple(holders))
 
 
-@dataclass(frozen=True)
-class _Columns:
+class _Columns(Value):
     """The columns of several tables, merged."""
 
     tables: Sequence[ArgusTable]

@@ -6,7 +6,6 @@ from itertools import permutations
 
 import numpy as np
 
-from sfumato.dataclass import dataclass
 from sfumato.tables.cells.dimensions import Code
 from sfumato.tables.cells.system import BoolArray, Bounds, Numbers, Places
 from sfumato.tables.linear_programs import solve
@@ -14,6 +13,7 @@ from sfumato.tables.linked.codes import BETWEEN, columns_of, path_of
 from sfumato.tables.linked.from_plan import LinkedTable
 from sfumato.tables.linked.records import Chain
 from sfumato.tables.linked.view import TableView
+from sfumato.values import Value
 
 # The codes of a cell in the dimensions that two tables share.
 Shared = frozenset[object]
@@ -25,8 +25,7 @@ MOST_CHOICES, SECONDS, MOST_STARTS = 4_000, 10.0, 200
 
 # Among very many ways to combine codes some fit any numbers. So a match counts only if the numbers contain far more
 # information than is needed to name the combination.
-@dataclass(frozen=True, slots=True)
-class CodeCells:
+class CodeCells(Value):
     """Codes of a table, with the bounds of their cells, by the common codes of the tables."""
 
     texts: Sequence[str]
@@ -98,8 +97,7 @@ def _capped(fine: CodeCells, coarse: CodeCells) -> tuple[CodeCells, CodeCells]:
     return first, second
 
 
-@dataclass(frozen=True, slots=True)
-class _Match:
+class _Match(Value):
     """Codes, the codes that may contain them, and the tolerance of sums."""
 
     fine: CodeCells
@@ -178,8 +176,7 @@ def _sorted(codes: CodeCells) -> list[int]:
     return sorted(range(len(codes.texts)), key=lambda place: codes.texts[place])
 
 
-@dataclass(frozen=True, slots=True)
-class LikelyLink:
+class LikelyLink(Value):
     """Columns whose codes look like parts of those of other columns, the tables that have them, and the codes."""
 
     fine: tuple[str, ...]
@@ -236,8 +233,7 @@ def _pairs(one: TableView, two: TableView, crossed: Sequence[Sequence[str]]) -> 
                 yield place, other
 
 
-@dataclass(frozen=True, slots=True)
-class _Side:
+class _Side(Value):
     """A table, the known bounds of its rows, and one of its dimensions."""
 
     section: TableView

@@ -1,7 +1,6 @@
 """Protect several tables together, with earlier publications, and split the result by table."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 
@@ -18,6 +17,7 @@ from sfumato.tables.protection_levels.insiders import thickened
 from sfumato.tables.protection_levels.resolve_plan import facts_of, plan_precision
 from sfumato.tables.published_tables.earlier_releases import EarlierTable, PublicationHistory, history_of
 from sfumato.tables.suppress_table import SuppressedCells
+from sfumato.values import replace
 
 
 def joint_part(

@@ -1,20 +1,18 @@
 """Columns of records that determine another one, alone or together, except for a few erroneous records."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import field
 from itertools import combinations
 
 import numpy as np
 
-from sfumato.dataclass import dataclass
 from sfumato.tables.cells.dimensions import Code, CodeTree
 from sfumato.tables.cells.system import BoolArray, Numbers, Places
+from sfumato.values import Value, field
 
 Names = tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class RecordCodes:
+class RecordCodes(Value):
     """The codes of records: for each column the code of each row, and the number of records per row."""
 
     codes: Mapping[str, Sequence[str]]
@@ -45,8 +43,7 @@ def names_in(dimensions: Iterable[Names]) -> Names:
     return tuple(name for own in dimensions for name in own)
 
 
-@dataclass(frozen=True, slots=True)
-class Chain:
+class Chain(Value):
     """Columns from the top down, with the occurring combinations of their codes.
 
     Attributes:
@@ -71,8 +68,7 @@ CROSSED_OFF, CROSSED_LEAST = 0.03, 10.0
 MOST_CROSSED = 3
 
 
-@dataclass(frozen=True, slots=True)
-class _Fit:
+class _Fit(Value):
     """Limits for a dependency: the share of exceptions among those expected, and the minimum number expected.
 
     Without exceptions more than `certain` must be expected: with few records the dependency may be coincidence, but
@@ -84,8 +80,7 @@ class _Fit:
     certain: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class Link:
+class Link(Value):
     """Columns that are dependent.
 
     Attributes:

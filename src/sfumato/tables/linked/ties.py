@@ -5,14 +5,12 @@ cell that neither shows, and that a reader of both can compute.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import field, replace
 from itertools import combinations, product
 from math import prod
 from typing import Any
 
 import numpy as np
 
-from sfumato.dataclass import dataclass
 from sfumato.errors import UnattainableError
 from sfumato.tables.cells.dimensions import Code
 from sfumato.tables.cells.system import BoolArray, Bounds, LinearConstraints, Numbers
@@ -20,6 +18,7 @@ from sfumato.tables.linear_programs import LinearProgram
 from sfumato.tables.linked.codes import Cover
 from sfumato.tables.linked.records import connected
 from sfumato.tables.linked.view import CodedTable, Coverage, Identity, Row, TableView, coverage_of
+from sfumato.values import State, field, replace
 
 # Limits of the number of implicit cells that are created, and of shown cells that are considered.
 MOST, MOST_SHOWN = 50_000, 1_000_000
@@ -35,8 +34,7 @@ Blocks = Mapping[str, Sequence[Cover]]
 Position = tuple[int, ...]
 
 
-@dataclass
-class Ties:
+class Ties(State):
     """Constraints that link tables with different codes.
 
     Attributes:

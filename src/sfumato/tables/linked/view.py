@@ -6,17 +6,16 @@ any table are left out: a total is the same with or without them.
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import field, replace
 
 import numpy as np
 
-from sfumato.dataclass import dataclass
 from sfumato.tables.argus.office_table import Finer
 from sfumato.tables.cells.columns import TextColumns
 from sfumato.tables.cells.constraints import Key, derive
 from sfumato.tables.cells.dimensions import Code, CodeTree
 from sfumato.tables.cells.system import BoolArray, LinearConstraints, Places
 from sfumato.tables.linked.codes import CommonDimension, Cover, one_text
+from sfumato.values import Value, field, replace
 
 # Identity of a cell: the covered codes of each variable, without variables in which it covers everything.
 Identity = frozenset[tuple[str, Cover]]
@@ -24,8 +23,7 @@ Identity = frozenset[tuple[str, Cover]]
 Row = tuple[list[int], list[float]]
 
 
-@dataclass(frozen=True, slots=True)
-class TableView:
+class TableView(Value):
     """One of several linked tables: `cells` are the joint cells of its rows, `axes` the common names of its codes."""
 
     name: str
@@ -115,8 +113,7 @@ def finest_codes(tree: CodeTree, codes: Iterable[Code]) -> set[Code]:
     return there - {tree.parents[code] for code in there}
 
 
-@dataclass(frozen=True)
-class CodedTable:
+class CodedTable(Value):
     """A table by common codes, and what these cover.
 
     Attributes:
@@ -162,8 +159,7 @@ class CodedTable:
         return derive(self.trees, self.keys)
 
 
-@dataclass(frozen=True, slots=True)
-class Coverage:
+class Coverage(Value):
     """Several tables, and all record codes of each of their variables."""
 
     tables: tuple[CodedTable, ...]

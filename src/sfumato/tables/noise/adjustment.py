@@ -6,7 +6,6 @@ sensitive cell only as long as attackers know neither which cells were moved nor
 attacker who knows the largest move can compute.
 """
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,6 +18,7 @@ from sfumato.tables.deadline import Deadline
 from sfumato.tables.linear_programs import SolverResult, solve
 from sfumato.tables.noise.feasibility_intervals import feasibility_intervals
 from sfumato.tables.noise.perturbed import PerturbedCells
+from sfumato.values import replace
 
 # Minimum seconds for computing the intervals of an attacker who knows the largest adjustment, even if the search used
 # up the time limit.

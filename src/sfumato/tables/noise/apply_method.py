@@ -4,7 +4,6 @@ from pathlib import Path
 
 import numpy as np
 
-from sfumato.dataclass import dataclass
 from sfumato.errors import PlanError
 from sfumato.tables.cells.columns import TextColumns
 from sfumato.tables.cells.system import Numbers
@@ -17,10 +16,10 @@ from sfumato.tables.noise.ptable_file import ptable_of
 from sfumato.tables.noise.rounding import bases_of, round_part
 from sfumato.tables.plan.sections import Adjustment, CellKey, Perturbation, Rounding, TableSource
 from sfumato.tables.tabulate import WORD
+from sfumato.values import Value
 
 
-@dataclass(frozen=True, slots=True)
-class PerturbationContext:
+class PerturbationContext(Value):
     """The inputs of a method other than the table.
 
     Attributes:

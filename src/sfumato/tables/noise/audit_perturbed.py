@@ -1,7 +1,5 @@
 """Audit perturbed tables: what a reader can compute from the file, and whether the rules allow it."""
 
-from dataclasses import replace
-
 import numpy as np
 
 from sfumato.errors import DataError
@@ -32,6 +30,7 @@ from sfumato.tables.plan.table_plan import TablePlan
 from sfumato.tables.protection_levels.resolve_plan import plan_precision
 from sfumato.tables.published_tables.audit_table import part_of
 from sfumato.tables.published_tables.parse_cells import ParsedTable
+from sfumato.values import replace
 
 # Seconds for the intervals of all cells.
 PATIENCE = 60.0

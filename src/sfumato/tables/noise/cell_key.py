@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.dataclass import dataclass
 from sfumato.errors import DataError, PlanError
 from sfumato.localization.messages import Message
 from sfumato.tables.cells.columns import TextColumns
@@ -25,6 +24,7 @@ from sfumato.tables.noise.possible_counts import SURE, possible_counts, reader_c
 from sfumato.tables.noise.ptable import Ptable, remarks
 from sfumato.tables.plan.sections import CellKey
 from sfumato.tables.tabulate import WORD
+from sfumato.values import Value
 
 # The probability that one test rejects uniform keys; those for records and cells together stay below 1e-9.
 CHANCE = 1e-10
@@ -38,8 +38,7 @@ POINTS = 32
 REPEATS = 50
 
 
-@dataclass(frozen=True, slots=True)
-class KeySpread:
+class KeySpread(Value):
     """The distribution of keys over their range.
 
     Attributes:
@@ -211,8 +210,7 @@ KEYS = (
 STILL = "{cells} cells have noise below the table's precision, and are published as they are."
 
 
-@dataclass(frozen=True, slots=True)
-class Contents:
+class Contents(Value):
     """The inputs of noise other than the plan.
 
     Attributes:

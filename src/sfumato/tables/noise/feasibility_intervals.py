@@ -5,25 +5,23 @@ attained: one feasible table, pushed as far down or up as it goes, shows that fo
 linear programs find the exact bounds, sensitive cells first, within the time limit.
 """
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from sfumato.dataclass import dataclass
 from sfumato.tables.cells.system import BoolArray, Bounds, LinearConstraints, Numbers, Places
 from sfumato.tables.deadline import Deadline
 from sfumato.tables.linear_programs import LinearProgram
 from sfumato.tables.linked.from_plan import LinkedTable, with_cross
 from sfumato.tables.noise.perturbed import PerturbedCells
+from sfumato.values import Value, replace
 
 ROUNDS = 30
 # A push of all cells that determines less than this share of the open ends is the last one.
 WORTH = 0.02
 
 
-@dataclass(frozen=True, slots=True)
-class FeasibilityIntervals:
+class FeasibilityIntervals(Value):
     """The interval of each cell, and for which cells both ends are attained by feasible tables."""
 
     ranges: Bounds

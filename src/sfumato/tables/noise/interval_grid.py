@@ -13,17 +13,16 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.dataclass import dataclass
 from sfumato.tables.cells.system import BoolArray, Bounds, LinearConstraints, Numbers, Places, no_bounds
 from sfumato.tables.cells.table_part import PublicRuleInfo, TablePart
 from sfumato.tables.deadline import FOREVER, Deadline
 from sfumato.tables.linear_programs import LinearProgram
+from sfumato.values import Value
 
 Span = tuple[float, float]
 
 
-@dataclass(frozen=True, slots=True)
-class ValueClasses:
+class ValueClasses(Value):
     """Classes of values.
 
     Attributes:

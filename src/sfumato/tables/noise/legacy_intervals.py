@@ -2,12 +2,11 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import field, replace
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
 
-from sfumato.dataclass import dataclass
 from sfumato.errors import PlanError
 from sfumato.tables.attack.audit import audit_publication
 from sfumato.tables.attack.audit_evidence import AuditEvidence
@@ -17,14 +16,14 @@ from sfumato.tables.cell_labels import SuppressionReason, Unit
 from sfumato.tables.cells.system import BoolArray, Bounds, Numbers, Places
 from sfumato.tables.cells.table_part import TablePart
 from sfumato.tables.row_order import ordered
+from sfumato.values import Value, replace
 
 # The original's own constants: cells above this follow their total, and a range of case B starts at least here.
 FOLLOWING_ABOVE = 3
 LEAST_OF_CASE_B = 1
 
 
-@dataclass(frozen=True, slots=True)
-class LegacyStages:
+class LegacyStages(Value):
     """A table with level columns as the original sees it.
 
     Attributes:
@@ -42,8 +41,7 @@ class LegacyStages:
     units: tuple[Unit, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class LegacyIntervals:
+class LegacyIntervals(Value):
     """What the original publishes: ranges, cases, and the unit that each reason names."""
 
     ranges: Bounds
@@ -95,8 +93,7 @@ def mask(steps: LegacyStages, low: float, high: float, prefer: Literal["min", "m
     return LegacyIntervals(Bounds(state.low, state.high), tuple(state.case), tuple(state.about))
 
 
-@dataclass(frozen=True, slots=True)
-class _Mark:
+class _Mark(Value):
     """A range to be given once the step is over."""
 
     cell: int
@@ -106,23 +103,29 @@ class _Mark:
     about: int
 
 
-@dataclass
-class _State:
+class _State(Value, dict=True):
     """Ranges so far."""
 
     steps: LegacyStages
     least: float
     most: float
     prefer: Literal["min", "max"]
-    low: Numbers = field(init=False)
-    high: Numbers = field(init=False)
-    case: list[str] = field(init=False)
-    about: list[Unit | None] = field(init=False)
 
-    def __post_init__(self) -> None:
-        size = len(self.steps.values)
-        self.low, self.high = np.full(size, np.nan), np.full(size, np.nan)
-        self.case, self.about = [""] * size, [None] * size
+    @cached_property
+    def low(self) -> Numbers:
+        return np.full(len(self.steps.values), np.nan)
+
+    @cached_property
+    def high(self) -> Numbers:
+        return np.full(len(self.steps.values), np.nan)
+
+    @cached_property
+    def case(self) -> list[str]:
+        return [""] * len(self.steps.values)
+
+    @cached_property
+    def about(self) -> list[Unit | None]:
+        return [None] * len(self.steps.values)
 
     def primary(self) -> None:
         values = self.steps.values

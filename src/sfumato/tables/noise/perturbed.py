@@ -1,14 +1,12 @@
 """A perturbed table: the input with its rules, published values, errors, and what a data user can compute."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from sfumato.dataclass import dataclass
 from sfumato.errors import DataError, ViolationError
 from sfumato.tables.build import cell_names, dimensions_of, grouped, heights_of, instance_part, lines_of, relations_of
 from sfumato.tables.cell_labels import cells_named, lower_end, number, upper_end
@@ -32,10 +30,10 @@ from sfumato.tables.plan.sections import Adjustment
 from sfumato.tables.plan.table_plan import TablePlan
 from sfumato.tables.protection_levels.resolve_plan import costs_of, facts_of, judgment_of, knowledge_of, plan_precision
 from sfumato.tables.table_result import TableAnswer
+from sfumato.values import Value, field, replace
 
 
-@dataclass(frozen=True, slots=True)
-class PerturbedCells:
+class PerturbedCells(Value):
     """The result for one table.
 
     Attributes:
@@ -90,8 +88,7 @@ def _too_narrow_names(part: PerturbedCells) -> list[str]:
     return [", ".join([*part.part.group, names[cell]]) for cell in np.flatnonzero(part.too_narrow)]
 
 
-@dataclass(frozen=True)
-class PerturbedResult(TableAnswer[PerturbedCells]):
+class PerturbedResult(TableAnswer[PerturbedCells], dict=True):
     """A perturbed table with the evidence."""
 
     @property

@@ -8,13 +8,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sfumato.dataclass import dataclass
 from sfumato.errors import DataError
 from sfumato.tables.cells.system import Bounds, Numbers, Places
 from sfumato.tables.cells.table_part import TablePart
 from sfumato.tables.deadline import Deadline
 from sfumato.tables.noise.feasibility_intervals import FeasibilityIntervals, feasibility_intervals
 from sfumato.tables.noise.ptable import Ptable
+from sfumato.values import Value
 
 # Posterior probability from which a data user is taken to know the count.
 SURE = 0.95
@@ -22,8 +22,7 @@ SURE = 0.95
 TURNS = 3
 
 
-@dataclass(frozen=True, slots=True)
-class PossibleCounts:
+class PossibleCounts(Value):
     """The possible true counts of a published number.
 
     Attributes:

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.dataclass import dataclass
 from sfumato.errors import InternalError, UnattainableError
 from sfumato.localization.messages import Message
 from sfumato.tables.cells.system import BoolArray, Numbers, Places
 from sfumato.tables.plan.sections import CellKey
+from sfumato.values import Value
 
 # Probabilities and slacks below this are treated as 0.
 TINY = 1e-12
@@ -19,8 +19,7 @@ TINY = 1e-12
 EXACT = 1e-11
 
 
-@dataclass(frozen=True, slots=True)
-class PtableRow:
+class PtableRow(Value):
     """The distribution of what a count is published as.
 
     Attributes:
@@ -53,8 +52,7 @@ def targets_of(count: int, design: CellKey) -> Places:
     return np.asarray(near[(near == 0) | (near > design.js)], np.int64)
 
 
-@dataclass(frozen=True, slots=True)
-class _Limits:
+class _Limits(Value):
     """Linear constraints of probabilities: equal · p = sides, and less · p ≤ most."""
 
     equal: Any
@@ -149,8 +147,7 @@ def _entropic(limits: _Limits, inside: Numbers) -> Numbers:
     return whole
 
 
-@dataclass(frozen=True, slots=True)
-class _Dual:
+class _Dual(Value):
     """Multipliers x of matrix · p (= or ≤) sides; p is proportional to exp(-x · matrix)."""
 
     matrix: Any
@@ -222,8 +219,7 @@ def _keeps(limits: _Limits, p: Numbers) -> bool:
 MISSED = 1e-9
 
 
-@dataclass(frozen=True, slots=True)
-class Ptable:
+class Ptable(Value):
     """A perturbation table.
 
     Attributes:

@@ -2,12 +2,10 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from sfumato.dataclass import dataclass
 from sfumato.errors import DataError, InternalError, PlanError, UnattainableError
 from sfumato.tables.cells.constraints import NOISE, ValueUnit, finest_of, precision_of
 from sfumato.tables.cells.system import BoolArray, Bounds, LinearConstraints, Numbers, Places, order_of
@@ -17,13 +15,13 @@ from sfumato.tables.linear_programs import SolverResult, solve
 from sfumato.tables.noise.feasibility_intervals import feasibility_intervals
 from sfumato.tables.noise.perturbed import PerturbedCells
 from sfumato.tables.plan.sections import Rounding
+from sfumato.values import Value, replace
 
 # The share of the time that is for the search; the rest is for what readers compute.
 SEARCH = 0.7
 
 
-@dataclass(frozen=True, slots=True)
-class Multiples:
+class Multiples(Value):
     """Where values lie between multiples.
 
     Attributes:
@@ -59,8 +57,7 @@ def between_multiples(values: Numbers, bases: Numbers) -> Multiples:
 # not, which the integer program proves, and cells may go further by as few multiples as needed. It protects a value
 # within one base plus these; an attacker who knows that the total change is minimal knows a little more, which is not
 # counted.
-@dataclass(frozen=True, slots=True)
-class Rounded:
+class Rounded(Value):
     """A rounded table.
 
     Attributes:
@@ -340,8 +337,7 @@ def _chosen(counts: Numbers, base: float, sums: Any, seconds: float) -> SolverRe
     return solve(matrix, costs, bounds, Bounds(target, target), np.arange(len(costs)) < size, seconds)
 
 
-@dataclass(frozen=True, slots=True)
-class InnerSums:
+class InnerSums(Value):
     """The finest cells, and a sparse matrix (cells by finest cells) that adds them up to all cells."""
 
     inner: Places

@@ -1,21 +1,19 @@
 """The properties of cells that sensitivity rules use."""
 
 from collections.abc import Mapping
-from dataclasses import field, replace
 from typing import Literal
 
 import numpy as np
 
-from sfumato.dataclass import dataclass
 from sfumato.errors import PlanError
 from sfumato.tables.cells.columns import TextColumns
 from sfumato.tables.cells.system import BoolArray, Numbers, Places
+from sfumato.values import Value, field, replace
 
 Level = Literal["holding", "respondent"]
 
 
-@dataclass(frozen=True, slots=True)
-class RuleInputs:
+class RuleInputs(Value):
     """The inputs of sensitivity rules.
 
     Attributes:

@@ -1,18 +1,17 @@
 """Sensitivity rules (primary suppression): which cells are sensitive, and their protection levels."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Annotated, ClassVar, Protocol
 
 import numpy as np
 
-from sfumato.dataclass import dataclass
 from sfumato.errors import DataError, PlanError
 from sfumato.localization.messages import Message
 from sfumato.schema.dataclass_schema import KeyInfo, TextOrNumber
 from sfumato.tables.cells.columns import TextColumns
 from sfumato.tables.cells.system import BoolArray, Bounds, Numbers, Places, ProtectionLevels
 from sfumato.tables.plan.rule_inputs import Level, RuleInputs
+from sfumato.values import Value, replace
 
 # Safety margin, in percent of the value, of rules that imply none.
 DEFAULT_PERCENT = 10.0
@@ -30,8 +29,7 @@ SAFE_MARKS = ("", "s", "safe", "m", "x", "p", "e", "v", "1", "2", "10", "11", "1
 YES = ("1", "true", "yes", "y", "x")
 
 
-@dataclass(frozen=True, slots=True)
-class RuleResult:
+class RuleResult(Value):
     """The result of a rule: sensitive cells, their protection levels, and bounds that the rule itself makes public."""
 
     unsafe: BoolArray
@@ -58,8 +56,7 @@ class SensitivityRule(Protocol):
     def apply(self, facts: RuleInputs) -> RuleResult: ...
 
 
-@dataclass(frozen=True, slots=True)
-class RangeRule:
+class RangeRule(Value):
     """Finest cells from `min` to `max` are sensitive; the range itself is public."""
 
     name: ClassVar[str] = "range"
@@ -81,8 +78,7 @@ class RangeRule:
         return evaluate(unsafe, values - self.min, self.max - values, self.min, self.max)
 
 
-@dataclass(frozen=True, slots=True)
-class Frequency:
+class Frequency(Value):
     """Cells with 1 to `min` - 1 respondents are sensitive (counts are protected by 1, sums by 10 %)."""
 
     name: ClassVar[str] = "frequency"
@@ -95,8 +91,7 @@ class Frequency:
         return evaluate(unsafe, margin, margin)
 
 
-@dataclass(frozen=True, slots=True)
-class ZeroUnsafe:
+class ZeroUnsafe(Value):
     """Cells of value 0 are sensitive: that they are empty must not be disclosed; `margin` is the protection level."""
 
     name: ClassVar[str] = "zero"
@@ -108,8 +103,7 @@ class ZeroUnsafe:
         return evaluate(unsafe, np.zeros(len(unsafe)), np.full(len(unsafe), self.margin))
 
 
-@dataclass(frozen=True, slots=True)
-class Dominance:
+class Dominance(Value):
     """(n,k): cells whose n largest contributions exceed k percent of the value are sensitive, all by absolute size."""
 
     name: ClassVar[str] = "dominance"
@@ -123,8 +117,7 @@ class Dominance:
         return evaluate(_inhabited(facts) & (top > facts.sizes * self.k / 100.0), need, need)
 
 
-@dataclass(frozen=True, slots=True)
-class PriorPosterior:
+class PriorPosterior(Value):
     """pq: sensitive if the `n` next largest contributors, who know others within q percent, know the largest within p
     percent.
     """
@@ -147,8 +140,7 @@ class PriorPosterior:
         return evaluate(_inhabited(facts) & (need > 1e-9 * largest), np.maximum(need, 0.0), np.maximum(need, 0.0))
 
 
-@dataclass(frozen=True, slots=True)
-class Holdings:
+class Holdings(Value):
     """Cells with 1 to `min` - 1 holdings are sensitive."""
 
     name: ClassVar[str] = "holdings"
@@ -161,8 +153,7 @@ class Holdings:
         return evaluate((facts.holdings > 0) & (facts.holdings < self.min), margin, margin)
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(Value):
     """Cells whose largest contributor requested protection and has at least `share` percent of the value."""
 
     name: ClassVar[str] = "request"
@@ -181,8 +172,7 @@ class Request:
         return evaluate(_inhabited(facts) & asked & large, margin, margin)
 
 
-@dataclass(frozen=True, slots=True)
-class StatusColumn:
+class StatusColumn(Value):
     """A column marks which cells are sensitive, which must be published and which are safe; other marks are
     refused.
 
@@ -225,8 +215,7 @@ def check_marks(rules: Sequence[SensitivityRule], columns: TextColumns) -> None:
             raise DataError("status-mark.no_cell_has_a", column=rule.column).about(column=rule.column)
 
 
-@dataclass(frozen=True, slots=True)
-class Waiver:
+class Waiver(Value):
     """Cells whose respondents agreed to publication: safe, whatever the other rules give."""
 
     name: ClassVar[str] = "waiver"
@@ -274,8 +263,7 @@ def _marked(columns: TextColumns, name: str, marks: Sequence[str]) -> BoolArray:
     return np.array([text.lower() in wanted for text in columns.text(name)], bool)
 
 
-@dataclass(frozen=True, slots=True)
-class GroupDisclosure:
+class GroupDisclosure(Value):
     """If the `n` largest parts of a total along a dimension have at least k percent of it, the next part is sensitive;
     its interval must allow their proportion to be below k percent.
     """

@@ -1,21 +1,19 @@
 """The sections of the plan of a table: source, dimensions, linked tables, method, perturbation and attackers."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
-from sfumato.dataclass import dataclass
 from sfumato.delimited.dialect import DecimalMark, Dialect
 from sfumato.errors import PlanError
 from sfumato.localization.messages import Message
 from sfumato.schema.composite import MapSchema, RecordSchema, Scalar
 from sfumato.schema.dataclass_schema import KeyInfo, record_of
 from sfumato.schema.paths import PLAIN_NAME, PlanPath
+from sfumato.values import Value, replace
 
 
-@dataclass(frozen=True, slots=True)
-class AttackerModel:
+class AttackerModel(Value):
     """The assumed prior knowledge of every attacker.
 
     Attributes:
@@ -32,8 +30,7 @@ class AttackerModel:
     rule: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class AttackerOptions:
+class AttackerOptions(Value):
     """The attackers considered: by default everyone for whom the table has data.
 
     Attributes:
@@ -66,8 +63,7 @@ _GROUPS = "whether to add the rule group-disclosure for every dimension; true fo
 _HOLDING = "column of the microdata: the holding that a record belongs to"
 
 
-@dataclass(frozen=True, slots=True)
-class TableSource:
+class TableSource(Value):
     """The source of the cells and the meaning of their columns."""
 
     source: Annotated[PlanPath | None, KeyInfo("file with one row for each cell")] = None
@@ -114,8 +110,7 @@ class TableSource:
         return self.frequency is None and not self.contributions
 
 
-@dataclass(frozen=True, slots=True)
-class Dimension:
+class Dimension(Value):
     """One dimension: level columns from the top down, or one column, flat or with a hierarchy file."""
 
     levels: Annotated[Texts, KeyInfo("level columns from the top down", at_least=1)] = ()
@@ -140,8 +135,7 @@ class Dimension:
 DIMENSION = record_of(Dimension)
 
 
-@dataclass(frozen=True, slots=True)
-class TableSpec:
+class TableSpec(Value):
     """One of several tables that are protected together; without `source`, it is tabulated from microdata."""
 
     name: Annotated[str, KeyInfo("of the table, and of its folder")]
@@ -163,8 +157,7 @@ def named_twice(dimensions: Mapping[str, Dimension]) -> str | None:
 Method = Literal["intervals", "optimal", "fast", "ranges"]
 
 
-@dataclass(frozen=True, slots=True)
-class MethodChoice:
+class MethodChoice(Value):
     """How cells are suppressed.
 
     Attributes:
@@ -192,8 +185,7 @@ class MethodChoice:
         return self.name == "intervals" and not self.repair
 
 
-@dataclass(frozen=True, slots=True)
-class Protection:
+class Protection(Value):
     """Protection levels of sensitive cells: absolute, or in percent of the value."""
 
     lower: Annotated[float | None, KeyInfo("below the value", minimum=0)] = None
@@ -215,8 +207,7 @@ def _check_secret(secret: str | None) -> None:
         raise ValueError(Message("error.value.secret_is_blank_anybody"))
 
 
-@dataclass(frozen=True, slots=True)
-class Rounding:
+class Rounding(Value):
     """Cells are published as multiples of a base.
 
     Attributes:
@@ -244,8 +235,7 @@ class Rounding:
         _check_secret(self.secret)
 
 
-@dataclass(frozen=True, slots=True)
-class CellKey:
+class CellKey(Value):
     """Cells get noise determined by their records: the same records have the same noise in every table.
 
     Attributes:
@@ -288,8 +278,7 @@ class CellKey:
         _check_secret(self.secret)
 
 
-@dataclass(frozen=True, slots=True)
-class Adjustment:
+class Adjustment(Value):
     """Sensitive cells are moved out of their protection interval, and others adjusted minimally to add up.
 
     Attributes:

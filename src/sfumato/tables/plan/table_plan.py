@@ -1,12 +1,10 @@
 """The plan of a table: source, sensitivity rules, method and attackers."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
-from sfumato.dataclass import dataclass
 from sfumato.delimited.dialect import encoding_of
 from sfumato.errors import PlanError
 from sfumato.localization.messages import Message
@@ -48,6 +46,7 @@ from sfumato.tables.plan.sections import (
     check_design,
     named_twice,
 )
+from sfumato.values import Value, asdict, field, replace
 
 OfficeFile = Literal["px", "sdmx", "xlsx", "code-value", "pivot", "sbs", "jj", "hst", "tab"]
 # Files with suppression patterns and protection levels, for the next run.
@@ -58,8 +57,7 @@ WHAT_A_PLAN_IS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Output:
+class Output(Value):
     """The layout of the published table."""
 
     columns: Annotated[Literal["plain", "original"], KeyInfo("names of the new columns")] = "plain"
@@ -68,8 +66,7 @@ class Output:
     files: Annotated[tuple[OfficeFile, ...], KeyInfo("files of offices that are written besides")] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class TablePlan:
+class TablePlan(Value):
     """A whole plan; `folder` is the base of relative paths, `plain` the values as read."""
 
     table: TableSource

@@ -1,6 +1,5 @@
 """What a finished publication discloses in addition: suppressed cells that are not 0; cells of single respondents."""
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,6 +8,7 @@ from sfumato.tables.cells.system import BoolArray, Bounds, CellStatus, Insider, 
 from sfumato.tables.cells.table_part import TablePart
 from sfumato.tables.protection_levels.insiders import thickened
 from sfumato.tables.protection_levels.resolve_plan import with_parts
+from sfumato.values import replace
 
 
 def with_own_contributions(part: TablePart) -> TablePart:

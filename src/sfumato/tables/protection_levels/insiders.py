@@ -7,13 +7,11 @@ protected.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field
 from itertools import combinations
 from math import comb
 
 import numpy as np
 
-from sfumato.dataclass import dataclass
 from sfumato.errors import PlanError, UnattainableError
 from sfumato.localization.messages import Message
 from sfumato.tables.cells.system import (
@@ -31,6 +29,7 @@ from sfumato.tables.cells.system import (
 from sfumato.tables.plan.rule_inputs import RuleInputs
 from sfumato.tables.plan.rules import GroupDisclosure, RuleResult, SensitivityRule, combine, evaluate
 from sfumato.tables.plan.table_plan import TablePlan
+from sfumato.values import State, field
 
 
 def attainable(
@@ -72,8 +71,7 @@ def _refuse(hopeless: BoolArray) -> None:
 MOST_COALITIONS = 20_000
 
 
-@dataclass(slots=True)
-class _InsiderDraft:
+class _InsiderDraft(State):
     """An insider under construction: the contribution to each cell, and the cells without other contributors."""
 
     name: str

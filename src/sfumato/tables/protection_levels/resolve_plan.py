@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 import numpy as np
 
@@ -38,6 +37,7 @@ from sfumato.tables.plan.rules import (
 from sfumato.tables.plan.sections import COUNT, MethodChoice, Protection, TableSource
 from sfumato.tables.plan.table_plan import TablePlan
 from sfumato.tables.protection_levels.insiders import attackers_of
+from sfumato.values import replace
 
 
 def case_bounds(

@@ -1,11 +1,9 @@
 """Audit published tables of different response variables of the same records, which show each other's empty cells."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 
-from sfumato.dataclass import dataclass
 from sfumato.errors import UnattainableError
 from sfumato.tables.attack.findings import Audit, DisclosureStatus, Finding, joined
 from sfumato.tables.cells.constraints import check
@@ -27,6 +25,7 @@ from sfumato.tables.plan.table_plan import TablePlan
 from sfumato.tables.protection_levels.resolve_plan import as_counts, plan_precision
 from sfumato.tables.published_tables.audit_table import audit_part, audit_values, part_of, published_relations
 from sfumato.tables.published_tables.parse_cells import ParsedTable, with_rows_left_out
+from sfumato.values import Value, replace
 
 ODD_RECORDS = (
     "sums of codes of other tables that hold but for a few wrong records, for without values nobody knows by how much "
@@ -37,8 +36,7 @@ OTHER_COLUMNS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class ReleasedTable:
+class ReleasedTable(Value):
     """A published table with its plan, its dimensions, and what it shows."""
 
     plan: TablePlan

@@ -1,11 +1,9 @@
 """Audit tables that anyone published, from the file and the guarantees of its plan."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 import numpy as np
 
-from sfumato.dataclass import dataclass
 from sfumato.errors import DataError, PlanError
 from sfumato.tables.attack.audit import audit_publication
 from sfumato.tables.attack.audit_evidence import AuditEvidence
@@ -52,10 +50,10 @@ from sfumato.tables.protection_levels.resolve_plan import (
 )
 from sfumato.tables.published_tables.parse_cells import ParsedTable
 from sfumato.tables.published_tables.shown_facts import ShownFacts, shown_facts
+from sfumato.values import Value, replace
 
 
-@dataclass(frozen=True, slots=True)
-class PublishedPart:
+class PublishedPart(Value):
     """A table of a publication.
 
     Attributes:

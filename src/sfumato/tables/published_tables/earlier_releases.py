@@ -2,12 +2,10 @@
 
 import tempfile
 import zipfile
-from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
 import numpy as np
 
-from sfumato.dataclass import dataclass
 from sfumato.errors import InternalError, PlanError, SfumatoError
 from sfumato.schema.paths import PlanPath
 from sfumato.tables.build import build
@@ -22,13 +20,13 @@ from sfumato.tables.protection_levels.resolve_plan import public_bounds
 from sfumato.tables.published_tables.parse_cells import PRINTED, ParsedTable, read_published
 from sfumato.tables.suppress_table import SuppressedCells
 from sfumato.tables.table_result import SuppressedTable
+from sfumato.values import Value, replace
 
 # What is unpacked of a ZIP file at most: tables, and bytes of each file.
 MOST_TABLES, MOST_BYTES = 100, 200_000_000
 
 
-@dataclass(frozen=True, slots=True)
-class EarlierTable:
+class EarlierTable(Value):
     """One table of a release of before, as the house keeps it, and what was published of it.
 
     Attributes:
@@ -51,8 +49,7 @@ class EarlierTable:
         return np.asarray(np.isnan(self.reading.exact) & np.array(primary, bool))
 
 
-@dataclass(frozen=True, slots=True)
-class PublicationHistory:
+class PublicationHistory(Value):
     """What was published before of the cells of a table.
 
     Attributes:

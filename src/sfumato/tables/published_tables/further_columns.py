@@ -9,7 +9,6 @@ from unicodedata import normalize
 
 import numpy as np
 
-from sfumato.dataclass import dataclass
 from sfumato.tables.argus.office_table import masked_of
 from sfumato.tables.attack.findings import UnexplainedColumn
 from sfumato.tables.build import Space, dimensions_of, grouped, lines_of
@@ -24,6 +23,7 @@ from sfumato.tables.plan.table_plan import TablePlan
 from sfumato.tables.published_tables.additive_columns import derivable_columns
 from sfumato.tables.published_tables.audit_responses import ReleasedTable
 from sfumato.tables.published_tables.parse_cells import ParsedTable, statuses_in
+from sfumato.values import Value
 
 LINEAR = "It is a linear function of the published values."
 RATIO = "It is a linear function of each value's share of a published total."
@@ -42,8 +42,7 @@ SHARES = "It may hold shares of suppressed totals."
 _Code = tuple[tuple[str, ...], Code]
 
 
-@dataclass(frozen=True, slots=True)
-class PublishedCells:
+class PublishedCells(Value):
     """The published values of a file, with the rows of their totals.
 
     Attributes:
@@ -64,8 +63,7 @@ class PublishedCells:
             yield rows, np.where(rows >= 0, self.values[rows], np.nan)
 
 
-@dataclass(frozen=True, slots=True)
-class Relation:
+class Relation(Value):
     """A relation of a column to the values, in words, with the cells that can be computed or bounded by it."""
 
     text: str
@@ -171,8 +169,7 @@ def _is_proportional(values: Numbers, numbers: Numbers) -> bool:
     return bool(((numbers - half) / values).max() <= ((numbers + half) / values).min())
 
 
-@dataclass(frozen=True, slots=True)
-class _Column:
+class _Column(Value):
     """An additional column.
 
     Attributes:

@@ -3,11 +3,9 @@
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 import numpy as np
 
-from sfumato.dataclass import dataclass
 from sfumato.errors import DataError
 from sfumato.localization.messages import Message
 from sfumato.tables.argus.office_table import OF_FLAG, ArgusStatus, masked_of, status_in, unsafe_of
@@ -20,6 +18,7 @@ from sfumato.tables.cells.system import BoolArray, Bounds, Numbers, Places
 from sfumato.tables.plan.rules import GroupDisclosure
 from sfumato.tables.plan.sections import Dimension, TableSource
 from sfumato.tables.plan.table_plan import TablePlan
+from sfumato.values import Value, replace
 
 # Columns that hold statuses of cells, and their letters.
 STATUSES: dict[str, dict[str, ArgusStatus]] = {"Status": {}, "STATUS": {}, "CONF_STATUS": OF_FLAG}
@@ -36,8 +35,7 @@ _UPPER = {"<=", "≤", "=<", "<", "unter", "bis"}
 _STRICT = {"<", ">", "unter", "über"}
 
 
-@dataclass(frozen=True, slots=True)
-class ParsedTable:
+class ParsedTable(Value):
     """What a file shows of each row.
 
     Attributes:

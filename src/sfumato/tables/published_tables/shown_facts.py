@@ -7,11 +7,9 @@ A cell that is sensitive under these inputs is sensitive whatever the omitted co
 """
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 import numpy as np
 
-from sfumato.dataclass import dataclass
 from sfumato.tables.cell_labels import MASK
 from sfumato.tables.cells.columns import TextColumns
 from sfumato.tables.cells.system import BoolArray, Bounds, Numbers, Places
@@ -20,10 +18,10 @@ from sfumato.tables.plan.sections import COUNT, TableSource
 from sfumato.tables.plan.table_plan import TablePlan
 from sfumato.tables.protection_levels.resolve_plan import as_counts
 from sfumato.tables.published_tables.parse_cells import read_texts
+from sfumato.values import Value, replace
 
 
-@dataclass(frozen=True, slots=True)
-class ShownFacts:
+class ShownFacts(Value):
     """What a published file discloses about the cells of a table.
 
     Attributes:

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from sfumato.dataclass import dataclass
 from sfumato.tables.cells.system import BoolArray, Numbers
 from sfumato.tables.deadline import FOREVER, Deadline
 from sfumato.tables.suppression.attack_programs import WHISPER, AttackerProgram, ParallelAttackers
@@ -12,6 +11,7 @@ from sfumato.tables.suppression.master_problem import Bridges, Cut, Master, capa
 from sfumato.tables.suppression.problem import GENEROUS, OUTSIDER, SLACK, Flow, SuppressionProblem, Threat, flow_of
 from sfumato.tables.suppression.pruning import infeasible_protection
 from sfumato.tables.suppression.zero_half_cuts import ZeroHalf
+from sfumato.values import Value
 
 # Those within who were never heard of are asked where others give at most so many cuts, as a share of the threats.
 FEW = 0.25
@@ -302,8 +302,7 @@ def rounded_cut(cut: Cut, shares: Numbers) -> Cut | None:
     return None if best is None or best.distance < DISTANCE else best.cut(cut)
 
 
-@dataclass(frozen=True, slots=True)
-class _Rounding:
+class _Rounding(Value):
     """A rounding: its weights and right side where the cells of `masked` are counted from the other end."""
 
     masked: BoolArray

@@ -12,11 +12,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sfumato.dataclass import dataclass
 from sfumato.tables.cells.constraints import NOWHERE, Coordinates
 from sfumato.tables.cells.system import Numbers, Places
 from sfumato.tables.deadline import FOREVER, Deadline
 from sfumato.tables.suppression.problem import Flow, SuppressionProblem, Threat
+from sfumato.values import Value
 
 
 class OpenCells:
@@ -68,8 +68,7 @@ CUBES, CELLS = 8_000, 40_000
 DEAR = 1e9
 
 
-@dataclass(frozen=True, slots=True)
-class Branches:
+class Branches(Value):
     """Ways to move in one dimension.
 
     Attributes:

@@ -5,15 +5,14 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.dataclass import dataclass
 from sfumato.tables.cells.system import BoolArray, Numbers, Places
 from sfumato.tables.deadline import FOREVER, Deadline
 from sfumato.tables.linear_programs import limit, solver
 from sfumato.tables.suppression.problem import SuppressionProblem, Threat
+from sfumato.values import Value
 
 
-@dataclass(frozen=True, slots=True)
-class Cut:
+class Cut(Value):
     """Σ weights · x ≥ least: what every protected pattern satisfies."""
 
     cells: Places

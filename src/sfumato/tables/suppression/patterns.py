@@ -2,11 +2,9 @@
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 
 import numpy as np
 
-from sfumato.dataclass import dataclass
 from sfumato.tables.cells.system import AlternativeTable, BoolArray, Numbers, Places, Table
 from sfumato.tables.deadline import FOREVER, GRACE, Deadline, out_of_time
 from sfumato.tables.suppression.flow_finders import finder_for
@@ -22,10 +20,10 @@ from sfumato.tables.suppression.pruning import (
     proof_of,
     with_turned,
 )
+from sfumato.values import Value, replace
 
 
-@dataclass(frozen=True, slots=True)
-class InitialPattern:
+class InitialPattern(Value):
     """A pattern over the cells of a table, and other tables that are said to agree with it.
 
     Attributes:
@@ -77,8 +75,7 @@ def patience_of(problem: SuppressionProblem, end: Deadline) -> Deadline:
     return min(end.share(PATIENCE), end.earlier(QUICKLY * len(problem.threats)), key=lambda moment: moment.left)
 
 
-@dataclass(frozen=True)
-class Pattern:
+class Pattern(Value):
     """A pattern with the proofs that it withstands every threat."""
 
     masked: BoolArray
@@ -185,8 +182,7 @@ class PatternSearch:
 ProgressCallback = Callable[[str], None]
 
 
-@dataclass(frozen=True, slots=True)
-class SuppressionResult:
+class SuppressionResult(Value):
     """A protected pattern, its cost, and the least cost that any pattern can have.
 
     Attributes:

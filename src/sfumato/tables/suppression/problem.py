@@ -1,23 +1,21 @@
 """The suppression problem: cells that may be suppressed, threats to protect against, and flows that do."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import field, replace
 from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
 
-from sfumato.dataclass import dataclass
 from sfumato.tables.cells.constraints import Coordinates
 from sfumato.tables.cells.system import BoolArray, Bounds, CellStatus, Insider, Numbers, Places, Table
 from sfumato.tables.deadline import FOREVER, Deadline
 from sfumato.tables.linear_programs import component_labels
+from sfumato.values import Value, replace
 
 OUTSIDER = -1
 
 
-@dataclass(frozen=True, slots=True)
-class Threat:
+class Threat(Value):
     """One attack to withstand: the range of a cell must reach `need` beyond its value on one side.
 
     Attributes:
@@ -29,8 +27,18 @@ class Threat:
 
     cell: int
     sign: int
-    need: float = field(compare=False)
+    need: float
     attacker: int = OUTSIDER
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Threat) and self._attacked == other._attacked
+
+    def __hash__(self) -> int:
+        return hash(self._attacked)
+
+    @property
+    def _attacked(self) -> tuple[int, int, int]:
+        return self.cell, self.sign, self.attacker
 
     @property
     def opposite(self) -> "Threat":
@@ -38,8 +46,7 @@ class Threat:
         return replace(self, sign=-self.sign)
 
 
-@dataclass(frozen=True, slots=True)
-class InsiderKnowledge:
+class InsiderKnowledge(Value):
     """What an attacker knows of the cells of a problem that he has a part in.
 
     Attributes:
@@ -54,8 +61,7 @@ class InsiderKnowledge:
     need: Mapping[int, tuple[float, float]]
 
 
-@dataclass(frozen=True)
-class SuppressionProblem:
+class SuppressionProblem(Value, dict=True):
     """A table without the cells that must be published: masking a cell opens capacity in both directions.
 
     Attributes:
@@ -266,8 +272,7 @@ SLACK = 1e-7
 GENEROUS = 1e3
 
 
-@dataclass(frozen=True, slots=True)
-class Flow:
+class Flow(Value):
     """Deviations from the true values, with M·y = 0, that withstand one threat."""
 
     cells: Places

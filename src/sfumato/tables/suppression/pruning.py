@@ -1,11 +1,9 @@
 """Publish again, the most expensive first, the suppressed cells that no threat needs; the flows that prove it."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 
 import numpy as np
 
-from sfumato.dataclass import dataclass
 from sfumato.errors import UnattainableError
 from sfumato.localization.messages import Message
 from sfumato.tables.cells.system import AttackerKind, BoolArray
@@ -13,10 +11,10 @@ from sfumato.tables.deadline import FOREVER, Deadline
 from sfumato.tables.suppression.flow_finders import local_finder_for
 from sfumato.tables.suppression.linear_flows import Tableau
 from sfumato.tables.suppression.problem import OUTSIDER, SLACK, Finder, Flow, SuppressionProblem, Threat
+from sfumato.values import Value, replace
 
 
-@dataclass(frozen=True, slots=True)
-class ThreatProof:
+class ThreatProof(Value):
     """A flow as the proof that a threat is withstood.
 
     Attributes:

@@ -10,10 +10,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from sfumato.dataclass import dataclass
 from sfumato.native.array_types import UInt64_2
 from sfumato.tables.cells.system import BoolArray, Numbers, Places
 from sfumato.tables.suppression.master_problem import Cut
+from sfumato.values import Value
 
 # By what cuts are multiplied in search of whole numbers.
 FACTORS = (1.0, 2.0, 3.0)
@@ -72,8 +72,7 @@ class ZeroHalf:
                     yield tight.rows[np.flatnonzero(np.unpackbits(sums.view(np.uint8), bitorder="little"))]
 
 
-@dataclass(frozen=True)
-class _Rows:
+class _Rows(Value):
     """Rows of whole numbers: Σ weights · x ≥ least, all entries after one another."""
 
     cells: Places
@@ -97,8 +96,7 @@ class _Rows:
         return slice(self.starts[row], end)
 
 
-@dataclass(frozen=True)
-class _Tight:
+class _Tight(Value):
     """The rows that a point satisfies almost exactly.
 
     Attributes:

@@ -5,17 +5,16 @@ from html import escape
 
 import numpy as np
 
-from sfumato.dataclass import dataclass
 from sfumato.hierarchies.hierarchy import Hierarchy
 from sfumato.localization.messages import Messages
+from sfumato.values import Value
 from sfumato.web.projects.loaded_data import LoadedColumn
 
 BINS, BARS, MOST_RUNGS = 12, 8, 4
 NUMERIC = ("integer", "decimal", "amount")
 
 
-@dataclass(frozen=True, slots=True)
-class Histogram:
+class Histogram(Value):
     """Rows in bins of equal width over the numbers of a column."""
 
     low: float

@@ -8,10 +8,8 @@ otherwise the fastest method is used, which has one level per column for all row
 from collections.abc import Mapping
 from contextlib import closing, suppress
 from copy import deepcopy
-from dataclasses import replace
 from typing import Any
 
-from sfumato.dataclass import dataclass
 from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.errors import EngineError, SfumatoError, UnattainableError
 from sfumato.microdata.counts.frequency_table import FrequencyTable
@@ -23,6 +21,7 @@ from sfumato.microdata.plan.resolve import resolve
 from sfumato.pipelines.release_stages.counting import frequency_table
 from sfumato.service.jobs.plans import check_paths
 from sfumato.service.problems import RefusedError
+from sfumato.values import State, Value, replace
 from sfumato.web.projects.workspace import Workspace
 
 # Tables with more combinations are not searched for an estimate.
@@ -37,8 +36,7 @@ OWN_METHODS, FEW_COMBINATIONS, MOMENT_SECONDS = ("auto", "local", "mondrian"), 2
 NOTHING_LEFT = 0.995
 
 
-@dataclass(frozen=True, slots=True)
-class Estimate:
+class Estimate(Value):
     """The estimated cost of a goal.
 
     Attributes:
@@ -52,8 +50,7 @@ class Estimate:
     lost: tuple[str, ...]
 
 
-@dataclass
-class Estimates:
+class Estimates(State):
     """The estimates of a workspace; the counts are cached there while columns and hierarchies stay the same."""
 
     workspace: Workspace

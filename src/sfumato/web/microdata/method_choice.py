@@ -5,11 +5,11 @@ from typing import Any
 
 from nicegui import ui
 
-from sfumato.dataclass import dataclass
 from sfumato.localization.messages import Messages
 from sfumato.microdata.plan.methods import METHOD, SUPPRESSING
 from sfumato.schema.composite import KeySchema, read
 from sfumato.schema.issues import PlanIssues, Refused
+from sfumato.values import Value
 from sfumato.web import components
 from sfumato.web.forms import Form, Values
 from sfumato.web.page_layout import Area
@@ -196,8 +196,7 @@ def _fits(key: KeySchema, value: Any) -> bool:
     return True
 
 
-@dataclass(frozen=True, slots=True)
-class CellCosts:
+class CellCosts(Value):
     """A number and a switch for each quasi-identifier; `changed` is called after each change."""
 
     words: Messages

@@ -1,12 +1,10 @@
 """How a column without a hierarchy is published: unchanged, coded, rounded, perturbed, or as a pseudonym."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import MISSING, fields
 from typing import Any
 
 from nicegui import ui
 
-from sfumato.dataclass import dataclass
 from sfumato.localization.messages import Messages
 from sfumato.microdata.perturbation.plan import (
     Microaggregate,
@@ -21,6 +19,7 @@ from sfumato.microdata.plan.model import PUBLISH
 from sfumato.microdata.publish_plan import PublishPlan
 from sfumato.schema.composite import KeySchema, read
 from sfumato.schema.dataclass_schema import record_of
+from sfumato.values import Value, defaults
 from sfumato.web import components
 from sfumato.web.forms import Form, Values
 
@@ -31,8 +30,7 @@ SHARE, NUMBER = "share", "number"
 LIMIT_STARTS = {"top": 0.99, "bottom": 0.01}
 
 
-@dataclass(frozen=True, slots=True)
-class CodingFields:
+class CodingFields(Value):
     """The fields for top and bottom coding; entries are written to `values` at once, then `changed` is called."""
 
     words: Messages
@@ -121,8 +119,7 @@ CATEGORIES = ("pram", "swap_households")
 PERTURBATIONS = ("microaggregate", "noise", "swap", *CATEGORIES)
 
 
-@dataclass(frozen=True, slots=True)
-class ColumnState:
+class ColumnState(Value):
     """The properties of a column and of others that decide which operations it can have.
 
     Attributes:
@@ -198,7 +195,7 @@ class PublishChoice:
             elif name in KINDS:
                 keys = {key: spec for key, spec in fields_of(name).items() if key not in LEFT_OUT}
                 offers = dict.fromkeys(("strata", "similar"), self.around.published)
-                usual = {part.name: part.default for part in fields(KINDS[name]) if part.default not in (MISSING, None)}
+                usual = {key: value for key, value in defaults(KINDS[name]).items() if value not in (None, {})}
                 Form(self.words, f"publish.{name}", keys, self._values, lambda: self._take(name), offers, usual).build()
             says = self.words.get(f"publish.{name}.says")
             if says:

@@ -13,9 +13,9 @@ from tempfile import TemporaryFile
 from typing import IO, Any, TypedDict
 from uuid import uuid4
 
-from sfumato.dataclass import dataclass
 from sfumato.service.jobs.folders import Deadlines, bounded
 from sfumato.service.settings import JobSettings
+from sfumato.values import State
 
 MOST_FILES = 1_000
 BLOCK_BYTES = 1 << 20
@@ -27,8 +27,7 @@ class NoRoomError(Exception):
     """The content of an archive exceeds the limits."""
 
 
-@dataclass
-class ExtractionLimits:
+class ExtractionLimits(State):
     """The remaining limits: bytes of all files and of each, and the number of files."""
 
     all_bytes: int

@@ -2,22 +2,20 @@
 
 from collections.abc import Callable
 from copy import deepcopy
-from dataclasses import field
 from typing import Any
 from weakref import WeakKeyDictionary
 
 from nicegui import Client, ui
 
-from sfumato.dataclass import dataclass
 from sfumato.localization.messages import Messages
+from sfumato.values import State, field
 from sfumato.web import components
 
 MOST_STEPS = 200
 Plan = dict[str, Any]
 
 
-@dataclass
-class Undo:
+class Undo(State):
     """The undo history of a plan.
 
     >>> undo = Undo()

@@ -3,13 +3,11 @@
 import codecs
 from collections.abc import Mapping, Sequence
 from contextlib import closing
-from dataclasses import field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from sfumato.dataclass import dataclass
 from sfumato.engines.duckdb.engine import DuckDBEngine, Row
 from sfumato.engines.engine import MissingRules
 from sfumato.hierarchies.hierarchy import Hierarchy
@@ -25,6 +23,7 @@ from sfumato.pipelines.plan_suggestion.progress import ProgressCallback, Progres
 from sfumato.pipelines.suggest import suggest_plan
 from sfumato.schema.composite import read as read_shape
 from sfumato.schema.frozen_dict import FrozenDict
+from sfumato.values import Value, field, replace
 
 PREVIEW_ROWS = 8
 # Extensions of files that can be loaded; a DuckDB file may contain views of other files of the server.
@@ -36,8 +35,7 @@ LOOKED_AT_BYTES = 1 << 16
 READING = ("separator", "decimal", "encoding", "header", "table")
 
 
-@dataclass(frozen=True, slots=True)
-class LoadedColumn:
+class LoadedColumn(Value):
     """A column: its distinct values with their number of rows, and the number of missing values."""
 
     name: str
@@ -61,8 +59,7 @@ class LoadedColumn:
         return LoadedColumn(self.name, counts, self.missing + sum(self.counts[text] for text in absent))
 
 
-@dataclass(frozen=True)
-class Loaded:
+class Loaded(Value):
     """Loaded data.
 
     Attributes:

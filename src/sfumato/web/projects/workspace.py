@@ -6,13 +6,11 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from copy import deepcopy
-from dataclasses import field
 from hashlib import sha256
 from pathlib import Path
 from threading import Lock
 from typing import Any, TypeVar, cast
 
-from sfumato.dataclass import dataclass
 from sfumato.localization.messages import Messages, words_in
 from sfumato.microdata.counts.frequency_table import FrequencyTable
 from sfumato.microdata.plan.model import Plan as ResolvedPlan
@@ -25,6 +23,7 @@ from sfumato.service.jobs.store import Job, Kind, new_id
 from sfumato.service.workers.fork_server import CallHandle, run_once
 from sfumato.service.workers.messages import WorkerCall
 from sfumato.service.workers.process import WorkerLimits
+from sfumato.values import State, Value, field
 from sfumato.web.projects.archives import ExtractionLimits, RunRecord, run_archives, unpacked_runs
 from sfumato.web.projects.changes import Tabs, Undo
 from sfumato.web.projects.loaded_data import KINDS, Loaded
@@ -34,8 +33,7 @@ Plan = dict[str, Any]
 Result = TypeVar("Result")
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
+class Run(Value):
     """A completed release: its number, the plan that made it, and its folder."""
 
     number: int
@@ -48,8 +46,7 @@ class Run:
 ABOUT_REPORTS = ("release", "language")
 
 
-@dataclass
-class Workspace:
+class Workspace(State):
     """The state of one browser on the server.
 
     Attributes:

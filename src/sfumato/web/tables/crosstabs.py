@@ -10,7 +10,6 @@ from pathlib import Path
 
 import numpy as np
 
-from sfumato.dataclass import dataclass
 from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.engines.engine import MissingRules
 from sfumato.hierarchies.spellings import plain_key
@@ -19,6 +18,7 @@ from sfumato.microdata.counts.frequency_table import ValueCounts
 from sfumato.microdata.counts.persons import Ints, by_plain_keys
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.tables.tabulate import check_size
+from sfumato.values import Value
 from sfumato.web.projects.loaded_data import is_number
 
 COUNT = "count"
@@ -115,8 +115,7 @@ MISSING = "–"
 Key = tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class CountedTable:
+class CountedTable(Value):
     """A counted table.
 
     Attributes:

@@ -2,14 +2,13 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import field
 
-from sfumato.dataclass import dataclass
 from sfumato.delimited.dialect import thousands_mark
 from sfumato.delimited.records import parse_lines
 from sfumato.errors import DataError
 from sfumato.localization.messages import Messages
 from sfumato.tables.crosstabs.labels import is_margin
+from sfumato.values import Value, field
 from sfumato.web.forms import Values
 from sfumato.web.projects.loaded_data import MARKS, is_number
 from sfumato.web.tables.crosstabs import TOTALS
@@ -33,8 +32,7 @@ WHOLE = re.compile(r"\d+(\.0+)?")
 FRACTION = re.compile(r"(?!-?\d{1,3}([.,]\d{3})+$)-?\d+[.,]\d*[1-9]\d*")
 
 
-@dataclass(frozen=True, slots=True)
-class ColumnFacts:
+class ColumnFacts(Value):
     """The columns with the contributors of cells.
 
     Attributes:
@@ -141,8 +139,7 @@ def fitting_rules(facts: ColumnFacts, whole: bool) -> list[Values]:
     return [*few, *dominant]
 
 
-@dataclass(frozen=True, slots=True)
-class AmbiguousNumbers:
+class AmbiguousNumbers(Value):
     """Ambiguous numbers, thousands or fractions: an example, its mark, and the proposed decimal mark."""
 
     example: str

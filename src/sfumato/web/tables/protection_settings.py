@@ -2,18 +2,17 @@
 
 from collections.abc import Callable, Sequence
 from copy import deepcopy
-from dataclasses import field
 from functools import partial
 from typing import Any
 
 from nicegui import ui
 
-from sfumato.dataclass import dataclass
 from sfumato.localization.messages import Messages
 from sfumato.schema.composite import read
 from sfumato.tables.plan.rules import GroupDisclosure
 from sfumato.tables.plan.sections import PERTURBATIONS, UNRULED, MethodChoice
 from sfumato.tables.plan.table_plan import ATTACKER, METHOD, PROTECTION, RULES, TABLE
+from sfumato.values import State, field
 from sfumato.web import components
 from sfumato.web.forms import EntryList, Form, Values
 from sfumato.web.tables.input_detection import (
@@ -54,8 +53,7 @@ COSTS = ("value", "unit", "frequency", "log")
 METHOD_KEYS = ("cost", "level_factor", "time_limit", "tie_break", "repair", "insiders", "zeros")
 
 
-@dataclass
-class ProtectionSettings:
+class ProtectionSettings(State, dict=True):
     """The rules and settings of a table's plan, in plain values.
 
     Attributes:

@@ -9,7 +9,6 @@ from typing import Any
 
 from nicegui import ui
 
-from sfumato.dataclass import dataclass
 from sfumato.delimited.records import plain_cell, read_lines
 from sfumato.localization.messages import Messages
 from sfumato.report.tables.annex import outcome_sentences
@@ -17,6 +16,7 @@ from sfumato.report.tables.comparison import HEAD, cells, failures, size, verdic
 from sfumato.service.jobs.plans import read_plan_text
 from sfumato.service.jobs.store import Job, Kind
 from sfumato.tables.table_result import TableRun, TableRuns
+from sfumato.values import Value
 from sfumato.web import components
 from sfumato.web.components import annex_buttons
 from sfumato.web.job_progress import Then, follow, start_job
@@ -171,8 +171,7 @@ def _comparison_row(run: TableRun, words: Messages) -> str:
 AREA = "tables"
 
 
-@dataclass(frozen=True, slots=True)
-class TableJob:
+class TableJob(Value):
     """The last job of the tables area: the job, its kind, and the entries at that time."""
 
     job: Job

@@ -2,16 +2,15 @@
 
 import shutil
 from collections.abc import Callable
-from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 from nicegui import events, ui
 
-from sfumato.dataclass import dataclass
 from sfumato.errors import SfumatoError
 from sfumato.service.problems import RefusedError
 from sfumato.service.workers.messages import CrashedError
+from sfumato.values import Value, asdict, replace
 from sfumato.web import components
 from sfumato.web.forms import Values
 from sfumato.web.projects.loaded_data import planned_codes
@@ -21,8 +20,7 @@ from sfumato.web.tables.crosstabs import MOST_CATEGORIES, CountedTable, count_ta
 MOST_COLUMNS = 3
 
 
-@dataclass(frozen=True, slots=True)
-class CountedPersons:
+class CountedPersons(Value):
     """The summary of a counted table: number of rows and persons, and the person column.
 
     Attributes:

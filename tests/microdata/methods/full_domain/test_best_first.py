@@ -1,6 +1,5 @@
 """The search of huge lattices: the optimum that brute force finds, bounds that hold, wide problems in time."""
 
-from dataclasses import replace
 from time import monotonic
 
 import numpy as np
@@ -16,6 +15,7 @@ from sfumato.microdata.methods.full_domain.problem import LatticeProblem, proble
 from sfumato.microdata.plan.read import read_plan
 from sfumato.pipelines.release import anonymize
 from sfumato.pipelines.release_stages.counting import frequency_table
+from sfumato.values import replace
 from sizes import size
 
 

@@ -1,7 +1,5 @@
 """The compiled frontier finds what a judgment of all nodes finds, on lattices in which its bounds matter."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -12,6 +10,7 @@ from sfumato.microdata.methods.full_domain import compiled_searches as frontier
 from sfumato.microdata.methods.full_domain import optimal
 from sfumato.microdata.methods.full_domain.problem import LatticeProblem
 from sfumato.microdata.models.k_anonymity import KAnonymity
+from sfumato.values import replace
 
 LOSSES = ["score", "loss-metric", "discernibility", "precision", "height", "average-class-size", "non-uniform-entropy"]
 HALVES = [[f"{depth}-{value >> depth}" for value in range(8)] for depth in (1, 2)]

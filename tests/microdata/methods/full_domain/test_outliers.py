@@ -1,7 +1,5 @@
 """Where no row may be suppressed, outliers lead to the node that a judgment of all nodes leads to."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -13,6 +11,7 @@ from sfumato.microdata.methods.full_domain import optimal
 from sfumato.microdata.methods.full_domain.compiled_searches import RareCombinationSearch
 from sfumato.microdata.methods.full_domain.problem import LatticeProblem
 from sfumato.microdata.models.k_anonymity import KAnonymity
+from sfumato.values import replace
 
 LOSSES = ["score", "loss-metric", "discernibility", "precision", "height", "average-class-size", "non-uniform-entropy"]
 

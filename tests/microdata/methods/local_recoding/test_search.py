@@ -2,7 +2,6 @@
 
 import csv
 from collections import Counter
-from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -19,6 +18,7 @@ from sfumato.microdata.methods.search import search
 from sfumato.microdata.plan.methods import LOSSES, Optimal
 from sfumato.microdata.plan.read import read_plan
 from sfumato.pipelines.release import anonymize
+from sfumato.values import replace
 from sizes import size
 
 pytestmark = pytest.mark.usefixtures("no_remedies")

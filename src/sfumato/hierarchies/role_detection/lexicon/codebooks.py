@@ -8,9 +8,9 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 
-from sfumato.dataclass import dataclass
 from sfumato.hierarchies.role_detection.lexicon.concepts import COMMON_WORDS, fold, list_folder
 from sfumato.patterns import regex
+from sfumato.values import Value
 
 # Minimum number of names of one codebook that identify a file; twice as many of names that are ambiguous elsewhere,
 # short ones and words.
@@ -27,8 +27,7 @@ _LONG, _FILLED = 10, 0.8
 _NUMBER_BEHIND, _NUMBERS, _BETWEEN = regex(r"\d+$"), regex(r"\d+"), regex(r"[^a-z0-9#]+")
 
 
-@dataclass(frozen=True, slots=True)
-class CodebookLabel:
+class CodebookLabel(Value):
     """The entry of a column in the codebook of a public file.
 
     Attributes:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
-from sfumato.dataclass import dataclass
+from sfumato.values import Value
 
 Role = Literal["identifier", "person", "quasi-identifier", "sensitive", "insensitive", "weight", "household"]
 # Requirements on values before a name is believed: many, keys of rows or persons, numbers, marks, many texts, few
@@ -24,8 +24,7 @@ _MARKS = re.compile("[\u0300-\u036f]+")
 _SPELLED = {"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss"}
 
 
-@dataclass(frozen=True, slots=True)
-class Concept:
+class Concept(Value):
     """A possible topic of a column.
 
     Attributes:

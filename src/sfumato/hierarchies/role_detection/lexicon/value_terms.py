@@ -2,7 +2,6 @@
 
 from functools import cache
 
-from sfumato.dataclass import dataclass
 from sfumato.delimited.dialect import CURRENCY_SIGN
 from sfumato.hierarchies.role_detection.lexicon.concepts import BY_KEY, WORDS, Concept, fold, read_sections
 from sfumato.hierarchies.role_detection.lexicon.name_terms import words_of
@@ -10,6 +9,7 @@ from sfumato.hierarchies.role_detection.profile import FEET, PRESSURE, Profile
 from sfumato.hierarchies.spellings import negatives_of
 from sfumato.hierarchies.types import are_plain_numbers
 from sfumato.patterns import regex
+from sfumato.values import Value
 
 # Minimum proportion of rows with a code of the set, and maximum length of a code.
 _SHARE, _LONGEST = 0.97, 5
@@ -144,8 +144,7 @@ def _plain(value: str) -> str:
 
 # `M` may be anything; `S`, `M`, `D` and `W` together are single, married, divorced and widowed. The sets are in
 # `code_sets.txt`: the concept, how many different codes of the set a column needs, and those that are required.
-@dataclass(frozen=True, slots=True)
-class _CodeSet:
+class _CodeSet(Value):
     concept: str
     least: int
     needed: frozenset[str]

@@ -6,7 +6,6 @@ from itertools import count
 
 import numpy as np
 
-from sfumato.dataclass import dataclass
 from sfumato.localization.messages import Message
 from sfumato.microdata.counts.grouping import Node
 from sfumato.microdata.methods.full_domain.lattice_nodes import rare_pairs
@@ -14,6 +13,7 @@ from sfumato.microdata.methods.full_domain.problem import Judgments, LatticeProb
 from sfumato.microdata.methods.full_domain.unattainable import unattainable
 from sfumato.microdata.methods.search_result import NodeEvaluation
 from sfumato.microdata.models.equivalence_classes import BoolArray, Counts, Floats
+from sfumato.values import Value
 
 REMARK = "Greedy search: no single step improves this result, but a better one may exist; method optimal proves."
 
@@ -97,8 +97,7 @@ TIE = 1e-9
 MAX_WAITING = 4_000_000
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(Value):
     """Levels chosen for the first columns of the order.
 
     Columns are assigned levels one after the other. Columns without an assignment are taken at their highest levels:

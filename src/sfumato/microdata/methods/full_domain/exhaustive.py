@@ -11,7 +11,6 @@ from time import monotonic
 
 import numpy as np
 
-from sfumato.dataclass import dataclass
 from sfumato.localization.messages import Message
 from sfumato.microdata.counts.combinations import Words
 from sfumato.microdata.counts.grouping import Grouped, Grouper, Node, hash_capacity
@@ -22,6 +21,7 @@ from sfumato.microdata.methods.full_domain.problem import LatticeProblem, NodeSo
 from sfumato.microdata.methods.full_domain.unattainable import unattainable
 from sfumato.microdata.methods.search_result import ClassSizeSummary, Deadline, NodeEvaluation
 from sfumato.microdata.models.equivalence_classes import Counts, Floats
+from sfumato.values import Value
 
 # Number of threads that share a height: the compiled loops release the interpreter lock.
 WORKERS = 2
@@ -128,8 +128,7 @@ def _smallest(problem: LatticeProblem, below: dict[Node, Grouped], node: Node) -
 # Each node is grouped from the finer neighbor with the fewest classes, by one level of one column. Only two heights are
 # in memory at a time, and two threads share the nodes of a height. Other models are evaluated node by node
 # (exhaustive.py).
-@dataclass(frozen=True, slots=True)
-class Height:
+class Height(Value):
     """The classes of all nodes of a height, stored one node after the other.
 
     Attributes:
@@ -202,8 +201,7 @@ def _placed(levels: Counts, shape: tuple[int, ...]) -> Counts:
     return places
 
 
-@dataclass(frozen=True, slots=True)
-class _Rise:
+class _Rise(Value):
     """The data needed to group a height from the one below, in parts of about the same work.
 
     Attributes:

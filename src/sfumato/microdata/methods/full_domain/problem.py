@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import field, replace
 from functools import cached_property
 from itertools import product
 from math import prod
@@ -10,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.dataclass import dataclass
 from sfumato.errors import PlanError
 from sfumato.microdata.counts import kernels
 from sfumato.microdata.counts.combinations import failing_classes
@@ -29,13 +27,13 @@ from sfumato.microdata.models.protection import Protection, holding_groups
 from sfumato.microdata.plan.methods import FullDomain, Greedy
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.recoding.reference import with_persons
+from sfumato.values import Value, replace
 
 # If all violating rows are suppressed, the number per class is not needed.
 NONE_APART: Counts = np.zeros(0, np.int64)
 
 
-@dataclass(frozen=True)
-class LatticeProblem:
+class LatticeProblem(Value, dict=True):
     """A table, the requested models, a loss, and a suppression limit.
 
     Attributes:
@@ -52,7 +50,7 @@ class LatticeProblem:
     lowest: Node
     highest: Node
     missing_matches: bool = False
-    progress: Callable[[int, int], None] = field(default=lambda _done, _all: None)
+    progress: Callable[[int, int], None] = lambda _done, _all: None
     time_limit: float = 60.0
     upwards: bool = False
 
@@ -232,8 +230,7 @@ class Judgments(dict[Node, NodeEvaluation]):
         return self[node]
 
 
-@dataclass(frozen=True, slots=True)
-class NodeSolution:
+class NodeSolution(Value):
     """The node that a search chose, and what it proved.
 
     Attributes:

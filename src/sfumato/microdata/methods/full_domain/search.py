@@ -1,12 +1,10 @@
 """Entry point of the full-domain methods: one level per column."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from sfumato.dataclass import dataclass
 from sfumato.errors import UnattainableError
 from sfumato.microdata.counts.frequency_table import FrequencyTable
 from sfumato.microdata.counts.grouping import Node
@@ -22,6 +20,7 @@ from sfumato.microdata.models.persons import against_raw
 from sfumato.microdata.plan.methods import FullDomain, Suppression
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.recoding.mapping import LevelRecoding, Recoding, at_node
+from sfumato.values import Value, replace
 
 # Number of nodes to draw from, including the optimum.
 CANDIDATES = 8
@@ -125,8 +124,7 @@ MOST_WORK = 300_000_000
 MOST_COMBINATIONS = 1_000_000
 
 
-@dataclass(frozen=True, slots=True)
-class TradeOffPoint:
+class TradeOffPoint(Value):
     """A possible release that was not chosen.
 
     Attributes:

@@ -109,10 +109,10 @@ def _guarantee(model: PrivacyModel) -> Message:
 
 def _symbol(model: PrivacyModel) -> str:
     """Return the plan key of a model's parameter."""
-    from dataclasses import fields
+    from sfumato.values import fields
 
     own: Any = getattr(model, "model", model)  # one that counts persons is about another
-    numbers = [part.name for part in fields(own) if getattr(own, part.name) == model.requested]
+    numbers = [name for name in fields(own) if getattr(own, name) == model.requested]
     return numbers[0] if numbers else Message("phrase.limit")
 
 

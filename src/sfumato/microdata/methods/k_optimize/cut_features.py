@@ -13,7 +13,6 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.dataclass import dataclass
 from sfumato.hierarchies.hierarchy import Hierarchy
 from sfumato.hierarchies.types import inexact, numerals
 from sfumato.microdata.counts.combinations import Packing, packing_of
@@ -26,14 +25,14 @@ from sfumato.microdata.plan.methods import KOptimize
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.recoding.mapping import STAR, ClassRecoding, Labels, class_recoding
 from sfumato.microdata.recoding.range_grid import number_grid
+from sfumato.values import Value
 
 State = npt.NDArray[np.int8]
 Codes = npt.NDArray[np.int64]
 KINDS = {"discernibility": at.DISCERNIBILITY, "classification": at.CLASSIFICATION, "loss-metric": at.LOSS_METRIC}
 
 
-@dataclass(frozen=True)
-class Alphabet:
+class Alphabet(Value, dict=True):
     """The labels of one column that occur in the data, in order.
 
     Attributes:
@@ -74,8 +73,7 @@ class Alphabet:
         return int(self.present[-1] - self.present[0])
 
 
-@dataclass(frozen=True)
-class SearchSpace:
+class SearchSpace(Value):
     """The search space of K-Optimize: the alphabets, and the distinct combinations of labels.
 
     Attributes:

@@ -23,7 +23,6 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from sfumato.dataclass import dataclass
 from sfumato.localization.messages import Message
 from sfumato.microdata.counts.frequency_table import FrequencyTable
 from sfumato.microdata.methods.class_assessment import beyond_limits
@@ -45,6 +44,7 @@ from sfumato.microdata.methods.search_result import Result
 from sfumato.microdata.plan.methods import KOptimize
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.recoding.mapping import ClassRecoding
+from sfumato.values import Value
 
 Job = Callable[[SearchThread], Incumbent]
 Batches = Generator[list[Job], list[Incumbent], None]
@@ -73,8 +73,7 @@ MOST_DIVES = 32
 LOCAL_JOBS = 16
 
 
-@dataclass(frozen=True, slots=True)
-class Optimum:
+class Optimum(Value):
     """The result of the search.
 
     Attributes:

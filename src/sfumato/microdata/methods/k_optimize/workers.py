@@ -13,7 +13,6 @@ from typing import Protocol, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.dataclass import dataclass
 from sfumato.microdata.counts.combinations import packing_of
 from sfumato.microdata.methods.k_optimize import branch_kernels, local_search_kernels
 from sfumato.microdata.methods.k_optimize import problem_arrays as at
@@ -22,6 +21,7 @@ from sfumato.microdata.methods.k_optimize.branch_kernels import Stack
 from sfumato.microdata.methods.k_optimize.cut_features import Codes, SearchSpace, State
 from sfumato.microdata.methods.k_optimize.local_search_kernels import Buffers, Flag
 from sfumato.microdata.methods.k_optimize.problem_arrays import Instance
+from sfumato.values import Value
 
 _SEED = 0x9E3779B97F4A7C15
 _WORD = 2**64
@@ -32,8 +32,7 @@ ROWS_SHAKEN = 8000
 STRENGTH = 6
 
 
-@dataclass(frozen=True, slots=True)
-class Incumbent:
+class Incumbent(Value):
     """A set of features, as a state, and its cost.
 
     A set with features of few columns costs the same on the table of just these columns, which is small; so sets can be
@@ -53,8 +52,7 @@ class SearchMonitor(Protocol):
     def tell(self, cost: float) -> None: ...
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(Value):
     """A table, buffers for a local search on it, and the features that may be used."""
 
     instance: Instance
@@ -156,16 +154,14 @@ PATIENCE_SECONDS = 0.05
 MOST_WORKERS = 8
 
 
-@dataclass(frozen=True, slots=True)
-class OpenNode:
+class OpenNode(Value):
     """A node that is still to be searched, and its lower bound."""
 
     bound: float
     state: State
 
 
-@dataclass(frozen=True, slots=True)
-class DiveOutcome:
+class DiveOutcome(Value):
     """The result of a depth-first search: nodes left open, a better head if there is one, and the nodes visited."""
 
     left: tuple[OpenNode, ...]

@@ -1,13 +1,11 @@
 """Candidate solutions of local recoding, made by sweeps over the nodes of the lattice."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.dataclass import dataclass
 from sfumato.microdata.counts.frequency_table import FrequencyTable
 from sfumato.microdata.counts.grouping import Grouped
 from sfumato.microdata.losses.additive_losses import Marginal, aggregated
@@ -30,6 +28,7 @@ from sfumato.microdata.models.equivalence_classes import BoolArray, Floats
 from sfumato.microdata.models.model import suppress_skewed_classes
 from sfumato.microdata.plan.methods import Local
 from sfumato.microdata.plan.model import Plan
+from sfumato.values import Value, replace
 
 # Share of classes that are skipped at random against minimality attacks.
 SPARED = 0.2
@@ -55,8 +54,7 @@ def sweep_of(plan: Plan, method: Local, problem: LatticeProblem, progress: Progr
     return Sweep(equal_rows, method.nodes, plan.drawing_seed, spare, **({"tell": progress} if progress else {}))
 
 
-@dataclass(frozen=True)
-class Candidate:
+class Candidate(Value, dict=True):
     """A solution: the class of each combination; UNPLACED ones are suppressed."""
 
     sweep: Sweep
@@ -203,8 +201,7 @@ SAME = 1e-12
 NOBODY, NOTHING = np.zeros(0, np.int64), np.zeros(0)
 
 
-@dataclass(frozen=True)
-class CellWalk:
+class CellWalk(Value, dict=True):
     """A table prepared for the enumeration, the columns of fewest values first.
 
     Give each row a price such that in no cell the k largest prices add up to more than k rows lose there. Whatever the

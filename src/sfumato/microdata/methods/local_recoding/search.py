@@ -10,7 +10,6 @@ the least loss of all local recodings. Published labels of one column may be at 
 """
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -45,6 +44,7 @@ from sfumato.microdata.models.equivalence_classes import BoolArray, Floats
 from sfumato.microdata.plan.methods import Local
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.recoding.mapping import ClassRecoding, Labels
+from sfumato.values import replace
 
 # Minimum rows of a block: more rows mean less loss and more time.
 BLOCK_ROWS = 256

@@ -7,13 +7,11 @@ of a cheap node.
 """
 
 from collections.abc import Callable, Collection
-from dataclasses import field
 from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.dataclass import dataclass
 from sfumato.microdata.counts.frequency_table import FrequencyTable
 from sfumato.microdata.counts.grouping import regroup
 from sfumato.microdata.losses.additive_losses import ColumnLoss, LevelLoss, LossMetric, Marginal
@@ -25,6 +23,7 @@ from sfumato.microdata.models.equivalence_classes import BoolArray, Counts, Equi
 from sfumato.microdata.models.k_anonymity import KAnonymity
 from sfumato.microdata.models.model import PrivacyModel
 from sfumato.microdata.models.persons import looked_at
+from sfumato.values import State, Value
 
 Ints = npt.NDArray[np.int64]
 Nodes = npt.NDArray[np.int32]
@@ -47,8 +46,7 @@ MOST_LISTED = 1_000_000
 SAMPLE = 100_000
 
 
-@dataclass(frozen=True)
-class Sweep:
+class Sweep(Value, dict=True):
     """A table, the models, and the cost of each label.
 
     Attributes:
@@ -61,7 +59,7 @@ class Sweep:
     most_nodes: int
     seed: int
     spare: float = 0.0
-    tell: Callable[[int, int], None] = field(default=lambda _done, _all: None)
+    tell: Callable[[int, int], None] = lambda _done, _all: None
 
     @property
     def table(self) -> FrequencyTable:
@@ -294,8 +292,7 @@ def firsts_of(owners: Ints, number: int) -> Ints:
     return first
 
 
-@dataclass
-class ClassAssigner:
+class ClassAssigner(State):
     """Assigns rows that are in no class to the class where they add least loss.
 
     Attributes:

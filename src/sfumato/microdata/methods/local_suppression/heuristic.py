@@ -11,7 +11,6 @@ from itertools import combinations
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.dataclass import dataclass
 from sfumato.errors import UnattainableError
 from sfumato.microdata.counts.combinations import numbers_of
 from sfumato.microdata.methods.local_suppression import kernels
@@ -26,6 +25,7 @@ from sfumato.microdata.models.equivalence_classes import (
 )
 from sfumato.microdata.models.model import EXACT
 from sfumato.microdata.models.re_identification_risk import GlobalRisk, IndividualRisk, expected_risks, individual_risks
+from sfumato.values import Value
 
 Codes = npt.NDArray[np.int32]
 # Maximum number of entries (patterns times combinations): a fifth of a gigabyte.
@@ -33,8 +33,7 @@ MOST_PLACES = 50_000_000
 UNFIT = -1
 
 
-@dataclass(frozen=True, slots=True)
-class SuppressibleCells:
+class SuppressibleCells(Value):
     """The values of a table: which may be suppressed, and at what cost.
 
     A published row consists of its values outside the pattern. A missing value of the original data stays missing, so a
@@ -64,8 +63,7 @@ class SuppressibleCells:
         return paid
 
 
-@dataclass(frozen=True, slots=True)
-class Patterns:
+class Patterns(Value):
     """Patterns in order of their cost.
 
     Attributes:
@@ -154,8 +152,7 @@ def _groups(cells: SuppressibleCells, mask: BoolArray) -> tuple[Codes, Counts]:
 MOST_ROUNDS = 30
 
 
-@dataclass(frozen=True, slots=True)
-class Assignment:
+class Assignment(Value):
     """The pattern with which the rows of each combination are published.
 
     Attributes:
@@ -291,8 +288,7 @@ RiskModel = IndividualRisk | GlobalRisk
 HIDDEN = -1
 
 
-@dataclass(frozen=True, slots=True)
-class RiskPromises:
+class RiskPromises(Value):
     """Requirements on classes: rows, and risks by the weights of rows if these are known.
 
     Two classes become one by suppressing the values in which they differ. Only whole classes are merged, so no class

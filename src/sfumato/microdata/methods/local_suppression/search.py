@@ -11,14 +11,12 @@ other until every set has its k. Risk models are satisfied by merging classes (m
 """
 
 from collections.abc import Iterator
-from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.dataclass import dataclass
 from sfumato.errors import UnattainableError, missing_extra
 from sfumato.microdata.counts.frequency_table import FrequencyTable
 from sfumato.microdata.methods.class_labels import recode_classes
@@ -39,6 +37,7 @@ from sfumato.microdata.models.re_identification_risk import GlobalRisk, Individu
 from sfumato.microdata.plan.methods import LocalSuppression
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.recoding.mapping import ClassRecoding, Division, division_of
+from sfumato.values import Value, replace
 
 # Larger programs take too long.
 MOST_TAKEN = 40_000
@@ -74,8 +73,7 @@ def cells_of(plan: Plan, table: FrequencyTable) -> SuppressibleCells:
     return SuppressibleCells(table.codes, table.counts, table.codes == absent[None, :], prices)
 
 
-@dataclass(frozen=True, slots=True)
-class HiddenRows:
+class HiddenRows(Value):
     """Suppressed values of rows: a combination, which columns, and how many of its rows."""
 
     combinations: Counts
@@ -282,8 +280,7 @@ def _division(plan: Plan, table: FrequencyTable, rows: HiddenRows, classes: Coun
 # For each group of rows that are identical under a pattern, variables state whether it is used and how many rows of
 # each combination it takes; at least k if it is used. A group whose rows all agree in a column that its pattern
 # suppresses is left out: the pattern without that column costs less and takes the same rows.
-@dataclass(frozen=True, slots=True)
-class Groups:
+class Groups(Value):
     """The groups that may be used, as parallel arrays: group, combination that fits, and cost of a row of it."""
 
     owners: Counts

@@ -13,14 +13,12 @@ The missing value comes last. A class that contains it together with other value
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import cached_property
 from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.dataclass import dataclass
 from sfumato.hierarchies.hierarchy import Hierarchy
 from sfumato.hierarchies.intervals import Intervals
 from sfumato.hierarchies.types import inexact, ranks_of
@@ -32,6 +30,7 @@ from sfumato.microdata.models.persons import PERSONS, persons_in
 from sfumato.microdata.plan.model import ColumnPlan, Plan
 from sfumato.microdata.recoding.mapping import STAR
 from sfumato.microdata.recoding.range_grid import NONE_LONGER, Longer, RangeGrid, grid_of, range_text
+from sfumato.values import Value, replace
 
 Ints = npt.NDArray[np.int64]
 # Maximum number of neighbors, each of a single person, that stay together; random numbers hardly ever have more.
@@ -42,8 +41,7 @@ _AROUND = 5
 _BEYOND = 10
 
 
-@dataclass(frozen=True)
-class ValueRuns:
+class ValueRuns(Value):
     """The runs of values of an axis.
 
     A cut lies between two values of the data, which often belong to single persons. Ranges therefore end at the
@@ -114,8 +112,7 @@ def cells_of(grid: RangeGrid, numbers: Floats, persons: Counts, longer: Longer =
     return ValueRuns(grid, _numbered(apart), np.vstack([_first(low, rare), inner, _last(high, rare)]))
 
 
-@dataclass(frozen=True, slots=True)
-class Tail:
+class Tail(Value):
     """Values that a hierarchy top- or bottom-codes.
 
     Attributes:
@@ -199,8 +196,7 @@ Places = npt.NDArray[np.int32]
 _CODES = {"numbers": NUMBERS, "tree": TREE, "set": SET}
 
 
-@dataclass(frozen=True)
-class Axis:
+class Axis(Value, dict=True):
     """One quasi-identifier in order.
 
     Attributes:

@@ -7,17 +7,16 @@ and a class whose cut was rejected is cut along the next column.
 
 from collections.abc import Callable
 from concurrent.futures import Executor, ThreadPoolExecutor
-from dataclasses import field, replace
 
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.dataclass import dataclass
 from sfumato.microdata.methods.mondrian import division_kernels as division
 from sfumato.microdata.methods.mondrian.axes import Places
 from sfumato.microdata.methods.mondrian.kernels import STRICT, Axes, Buffers
 from sfumato.microdata.methods.search_result import Flag
 from sfumato.microdata.models.equivalence_classes import Counts
+from sfumato.values import Value, field, replace
 
 Ints = npt.NDArray[np.int64]
 Accepts = Callable[[npt.NDArray[np.int32], Counts, Ints, int], npt.NDArray[np.bool_]]
@@ -29,8 +28,7 @@ BRANCHES = 16
 NO_SPARE = np.uint64(0)
 
 
-@dataclass(frozen=True)
-class Cutting:
+class Cutting(Value):
     """Items sorted by their classes.
 
     Attributes:
@@ -46,8 +44,7 @@ class Cutting:
     boxes: npt.NDArray[np.int32]
 
 
-@dataclass(frozen=True, slots=True)
-class CutRule:
+class CutRule(Value):
     """How to cut: see plan/methods.py; choice and mode as named by the kernels.
 
     Attributes:

@@ -5,21 +5,20 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.dataclass import dataclass
 from sfumato.microdata.losses.additive_losses import certainty_penalties
 from sfumato.microdata.methods.class_labels import distinct_labels
 from sfumato.microdata.methods.mondrian.axes import Axis, Places
 from sfumato.microdata.models.equivalence_classes import Counts, Floats
 from sfumato.microdata.recoding.mapping import STAR, Labels
 from sfumato.microdata.recoding.range_grid import range_text
+from sfumato.values import Value
 
 Ints = npt.NDArray[np.int64]
 Masks = npt.NDArray[np.uint64]
 WORD = 64
 
 
-@dataclass(frozen=True, slots=True)
-class Extent:
+class Extent(Value):
     """The extent of classes in one column: their lowest and highest position, and for sets a mask of their values."""
 
     low: Ints
@@ -27,8 +26,7 @@ class Extent:
     masks: Masks
 
 
-@dataclass(frozen=True, slots=True)
-class ColumnLabels:
+class ColumnLabels(Value):
     """One column of all classes: its labels, each class's label, and each class's loss.
 
     Attributes:

@@ -12,13 +12,11 @@ releases of overlapping data may together reveal what neither reveals alone.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.dataclass import dataclass
 from sfumato.errors import UnattainableError
 from sfumato.localization.messages import Message
 from sfumato.microdata.counts.frequency_table import FrequencyTable
@@ -58,6 +56,7 @@ from sfumato.microdata.models.model import PrivacyModel
 from sfumato.microdata.plan.methods import Greedy, Mondrian
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.recoding.mapping import ClassRecoding, Division
+from sfumato.values import Value, replace
 
 # Share of the classes with one or two cuts left that are not cut, against minimality attacks.
 SPARED = 0.2
@@ -166,8 +165,7 @@ def _choice(method: Mondrian) -> int:
     return RANDOM if method.choice == "random" else WIDEST
 
 
-@dataclass(frozen=True)
-class Items:
+class Items(Value, dict=True):
     """The units that are divided between classes: combinations, or their rows with one sensitive value.
 
     Attributes:

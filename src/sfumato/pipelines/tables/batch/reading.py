@@ -2,7 +2,6 @@
 
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +19,7 @@ from sfumato.tables.formats.metadata import Metadata
 from sfumato.tables.formats.records_file import Records, read_records, record_tree
 from sfumato.tables.linked.records import Chain
 from sfumato.tables.linked.ties import PART
+from sfumato.values import replace
 
 
 def read_micro(state: BatchState, scratch: Path) -> None:

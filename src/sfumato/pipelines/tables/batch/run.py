@@ -2,14 +2,12 @@
 
 import tempfile
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 
 from sfumato.atomic_folders import write_text
-from sfumato.dataclass import dataclass
 from sfumato.errors import DataError, PlanError, SfumatoError
 from sfumato.pipelines.tables.batch.joint_audit import audit_written
 from sfumato.pipelines.tables.batch.reading import read_micro, read_tables, recode
@@ -40,6 +38,7 @@ from sfumato.tables.noise.ptable_file import read_ptable
 from sfumato.tables.noise.rounding import bases_of, round_part
 from sfumato.tables.plan.sections import CellKey, Rounding
 from sfumato.tables.tabulate import WORD
+from sfumato.values import Value, replace
 from sfumato.version import __version__
 
 # Time limit in seconds if the batch file has none.
@@ -50,8 +49,7 @@ MASKS = {"GH": "fast", "MOD": "optimal", "OPT": "optimal", "NET": "optimal"}
 UNUSED = "Every cell may be anything from 0 on, single respondents always attack, and all is one program."
 
 
-@dataclass(frozen=True, slots=True)
-class BatchRun:
+class BatchRun(Value):
     """The result of a batch file.
 
     Attributes:

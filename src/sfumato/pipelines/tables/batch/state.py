@@ -2,12 +2,10 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import field, replace
 from pathlib import Path
 
 import numpy as np
 
-from sfumato.dataclass import dataclass
 from sfumato.tables.argus.office_table import ArgusTable
 from sfumato.tables.argus.tabulation import Crossed, spanned
 from sfumato.tables.cells.columns import TextColumns
@@ -21,10 +19,10 @@ from sfumato.tables.formats.records_file import Records, record_tree
 from sfumato.tables.linked.codes import BETWEEN
 from sfumato.tables.linked.dependencies import ShownColumn, chains_of, column_links, upper_levels
 from sfumato.tables.linked.records import Chain, RecordCodes
+from sfumato.values import State, Value, field, replace
 
 
-@dataclass(frozen=True, slots=True)
-class RecordLinks:
+class RecordLinks(Value):
     """The linked variables of the records of several tables.
 
     Attributes:
@@ -37,8 +35,7 @@ class RecordLinks:
     inconsistent: tuple[tuple[tuple[str, ...], str, int], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class SpannedTable:
+class SpannedTable(Value):
     """The records and spanning variables of a table.
 
     Attributes:
@@ -119,8 +116,7 @@ def with_variables(records: Records, metadata: Metadata, names: Iterable[str]) -
     )
 
 
-@dataclass
-class TableJob:
+class TableJob(State):
     """One table that a batch file specifies.
 
     Attributes:
@@ -148,8 +144,7 @@ class TableJob:
         return any(rule.name == "WGT" and rule.numbers[:1] == (1.0,) for rule in self.rules)
 
 
-@dataclass(frozen=True)
-class WrittenTable:
+class WrittenTable(Value):
     """A table that was written for publication.
 
     Attributes:
@@ -166,8 +161,7 @@ class WrittenTable:
     spanned: SpannedTable | None = None
 
 
-@dataclass
-class BatchState:
+class BatchState(State):
     """The state of a run.
 
     Attributes:

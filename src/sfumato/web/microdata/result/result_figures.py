@@ -3,12 +3,10 @@
 import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from sfumato.dataclass import dataclass
 from sfumato.delimited.dialect import Dialect
 from sfumato.delimited.records import read_lines
 from sfumato.engines.duckdb.engine import DuckDBEngine, Row
@@ -27,14 +25,14 @@ from sfumato.schema.composite import read
 from sfumato.schema.dataclass_schema import record_of
 from sfumato.schema.files import load
 from sfumato.service.jobs.worker import pack
+from sfumato.values import Value, replace
 
 MOST_POINTS = 3_000
 # Shown for a value changed by chance or by its neighbors: its original row is not recorded.
 CHANGED = "≈"
 
 
-@dataclass(frozen=True, slots=True)
-class KeptColumn:
+class KeptColumn(Value):
     """The information preserved in a column: proportion of detail, different values and distribution before and after.
 
     Attributes:
@@ -154,8 +152,7 @@ def publisher(column: Mapping[str, Any]) -> Callable[[str | None], str | None]:
     return lambda text: text if text is None or plan.shares else plan.publish([text])[0] or text
 
 
-@dataclass(frozen=True, slots=True)
-class Point:
+class Point(Value):
     """A node of the lattice: its levels, its loss, its suppressed rows, and whether it is Pareto optimal."""
 
     levels: dict[str, int]

@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Callable
 from copy import deepcopy
-from dataclasses import replace
 from html import escape
 from typing import Any
 
@@ -18,6 +17,7 @@ from sfumato.report.release.columns import coded_columns
 from sfumato.report.release.measures import forcing_sentences
 from sfumato.service.jobs.store import Job
 from sfumato.service.problems import RefusedError
+from sfumato.values import replace
 from sfumato.web import components
 from sfumato.web.job_progress import follow, start_job
 from sfumato.web.microdata.result import result_figures

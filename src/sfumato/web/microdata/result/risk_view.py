@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from nicegui import events, ui
 
-from sfumato.dataclass import dataclass
 from sfumato.errors import SfumatoError
 from sfumato.localization.messages import Messages
 from sfumato.microdata.measures.population import LARGEST_POPULATION, uniqueness
@@ -25,6 +24,7 @@ from sfumato.report.release.findings import unique_rows
 from sfumato.report.release.measures import disclosure, origins
 from sfumato.service.problems import RefusedError
 from sfumato.service.workers.messages import CancelledWorkError, CrashedError
+from sfumato.values import Value
 from sfumato.web import components
 from sfumato.web.job_progress import watched
 from sfumato.web.microdata.result.result_figures import Figures, attacked
@@ -37,8 +37,7 @@ Sizes = Mapping[int, int]
 MOST_TELLING = 5
 
 
-@dataclass(frozen=True, slots=True)
-class Distribution:
+class Distribution(Value):
     """Distribution of class sizes: number of classes and rows per size; sizes count persons if there are any."""
 
     classes: Sizes
@@ -50,8 +49,7 @@ class Distribution:
         return sum(size * count for size, count in self.classes.items())
 
 
-@dataclass(frozen=True, slots=True)
-class AttackerSummary:
+class AttackerSummary(Value):
     """The success of an attacker: highest and mean risk of a row, and the expected number of rows found."""
 
     highest: float
