@@ -88,14 +88,14 @@ if TYPE_CHECKING:
     from sfumato.pipelines.tables.compare_tables import TableComparison as TableComparison
     from sfumato.pipelines.tables.compare_tables import compare_tables as compare_tables
     from sfumato.pipelines.tables.protect import protect as protect
-    from sfumato.pipelines.tables.suppress import suppress as suppress
+    from sfumato.pipelines.tables.protect import suppress as suppress
     from sfumato.pipelines.tables.table_release import PerturbedTable as PerturbedTable
     from sfumato.pipelines.tables.table_release import PerturbedTables as PerturbedTables
     from sfumato.pipelines.tables.table_release import ProtectedTable as ProtectedTable
     from sfumato.pipelines.tables.table_release import ProtectedTables as ProtectedTables
     from sfumato.pipelines.tables.table_source import tabulate as tabulate
     from sfumato.pipelines.verify import verify as verify
-    from sfumato.policies.evaluation import PolicyVerdict as PolicyVerdict
+    from sfumato.policies.policy import PolicyVerdict as PolicyVerdict
     from sfumato.schema.release_plan import ReleasePlan as ReleasePlan
     from sfumato.service.client import Client as Client
     from sfumato.tables.attack.findings import Audit as Audit
@@ -181,13 +181,12 @@ _HOMES = {
     "pipelines.suggest": ("suggest",),
     "pipelines.tables.audit": ("audit",),
     "pipelines.tables.compare_tables": ("TableComparison", "compare_tables"),
-    "pipelines.tables.protect": ("protect",),
-    "pipelines.tables.suppress": ("suppress",),
+    "pipelines.tables.protect": ("protect", "suppress"),
     "pipelines.tables.table_release": ("PerturbedTable", "PerturbedTables", "ProtectedTable", "ProtectedTables"),
     "pipelines.tables.table_source": ("tabulate",),
     "pipelines.sklearn_transformer": ("Anonymizer",),
     "pipelines.verify": ("verify",),
-    "policies.evaluation": ("PolicyVerdict",),
+    "policies.policy": ("PolicyVerdict",),
     "service.client": ("Client",),
     "tables.attack.findings": ("Audit",),
     "tables.plan.table_plan": ("TablePlan",),

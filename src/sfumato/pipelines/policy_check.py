@@ -19,9 +19,8 @@ from sfumato.microdata.plan.resolve import resolve
 from sfumato.pipelines.attack import attack
 from sfumato.pipelines.policy_completion import Roles, measure_rows, opened, people_of, profiles_of, roles_of
 from sfumato.pipelines.release_stages import checksums
-from sfumato.policies.evaluation import Measurement, PolicyVerdict, judge_policy
 from sfumato.policies.identifiers import SafeHarborContext
-from sfumato.policies.policy import CellRule, Policy, policy_named
+from sfumato.policies.policy import CellRule, Measurement, Policy, PolicyVerdict, judge_policy, policy_named
 from sfumato.tables.crosstabs import published_crosstab as crosstabs
 from sfumato.values import replace
 

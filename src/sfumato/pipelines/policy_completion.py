@@ -25,10 +25,9 @@ from sfumato.microdata.published_table import classes_of
 from sfumato.pipelines.plan_suggestion.plan_draft import SuggestedPlan
 from sfumato.pipelines.plan_suggestion.progress import ProgressReporter
 from sfumato.pipelines.suggest import suggest_plan
-from sfumato.policies.evaluation import Measurement, PolicyVerdict, judge_policy
 from sfumato.policies.identifiers import SafeHarborContext, column_identifiers, identifiers_of, is_bare_hash
 from sfumato.policies.places_and_dates import OLDEST_SHOWN, area_shown, is_zip_column, latest_years
-from sfumato.policies.policy import Policy, policy_named
+from sfumato.policies.policy import Measurement, Policy, PolicyVerdict, judge_policy, policy_named
 from sfumato.values import Value
 
 _NO_CLASSES = "no column is a quasi-identifier: name them, or give the plan."

@@ -10,8 +10,7 @@ from sfumato.localization.lists import names_told
 from sfumato.localization.messages import Messages, words_in
 from sfumato.microdata.attacks.result import is_too_few
 from sfumato.microdata.verdict import Verdict
-from sfumato.policies.evaluation import ClauseJudgment, PolicyVerdict
-from sfumato.policies.policy import Policy
+from sfumato.policies.policy import ClauseJudgment, Policy, PolicyVerdict
 from sfumato.report.html_page import listing, page, paragraph, table
 from sfumato.report.html_page import section as headed
 

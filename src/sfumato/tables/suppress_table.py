@@ -62,6 +62,14 @@ class SuppressedCells(Value):
     audit: Audit
 
 
+class _Request(Value):
+    """The method, the language of reasons, and the callback for progress."""
+
+    method: MethodChoice
+    language: cell_labels.Language
+    progress: ProgressCallback | None
+
+
 class _Draft(Value):
     """A suppression pattern before its audit."""
 
@@ -87,49 +95,39 @@ def mask_part(
         UnattainableError: A sensitive cell cannot be protected.
         PlanError: The method does not fit the table.
     """
+    request = _Request(method, language, progress)
     try:
-        masked = _mask(part, method, language, deadline, progress)
+        masked = _mask(part, request, deadline)
     except UnattainableError as error:
         if error.code != f"{error.kind}.unprotectable":
             raise
         known = without_inherent_disclosure(part, deadline.share(SEARCH))
         if known is part:
             raise
-        masked = _mask(known, method, language, deadline, progress)
+        masked = _mask(known, request, deadline)
     return replace(masked, audit=replace(masked.audit, inherently_disclosed=reduced_levels(part, masked.part)))
 
 
-def _mask(
-    part: TablePart,
-    method: MethodChoice,
-    language: cell_labels.Language,
-    deadline: Deadline,
-    progress: ProgressCallback | None,
-) -> SuppressedCells:
+def _mask(part: TablePart, request: _Request, deadline: Deadline) -> SuppressedCells:
     """Suppress one table so that it withstands an attacker who sees the result: it may suppress no zero, although zeros
     could be suppressed, and this is visible.
     """
-    masked = _mask_once(part, method, language, deadline, progress)
+    masked = _mask_once(part, request, deadline)
     shown = as_shown(part, masked.suppressed)
     if shown is part:
         return masked
     draft = _Draft(masked.suppressed, masked.ranges, masked.case, masked.reason, masked.texts, masked.bound)
-    again = _audited(shown, draft, method.faithful, deadline)
-    if method.faithful or (again.audit.passed and as_shown(shown, again.suppressed) is shown):
+    again = _audited(shown, draft, request.method.faithful, deadline)
+    if request.method.faithful or (again.audit.passed and as_shown(shown, again.suppressed) is shown):
         return again
-    return _mask_once(with_zeros_published(shown), method, language, deadline, progress)
+    return _mask_once(with_zeros_published(shown), request, deadline)
 
 
-def _mask_once(
-    part: TablePart,
-    method: MethodChoice,
-    language: cell_labels.Language,
-    deadline: Deadline,
-    progress: ProgressCallback | None,
-) -> SuppressedCells:
+def _mask_once(part: TablePart, request: _Request, deadline: Deadline) -> SuppressedCells:
     """Suppress one table by its protection levels, and audit the result."""
+    method, language, progress = request.method, request.language, request.progress
     first = deadline.share(FIRST)
-    crossless = _without_cross(part, method, language, first, progress)
+    crossless = _without_cross(part, request, first)
     if crossless is not None and (masked := _withstanding(part, crossless, method, first)) is not None:
         return masked
     start = None if crossless is None else InitialPattern(crossless.suppressed, crossless.witnesses)
@@ -155,27 +153,21 @@ def _mask_once(
     return _audited(part, draft, method.faithful, deadline)
 
 
-def _without_cross(
-    part: TablePart,
-    method: MethodChoice,
-    language: cell_labels.Language,
-    deadline: Deadline,
-    progress: ProgressCallback | None,
-) -> _Draft | None:
+def _without_cross(part: TablePart, request: _Request, deadline: Deadline) -> _Draft | None:
     """Search a pattern without implicit cells, with alternative tables extended to these; None if there are
     none.
 
     This takes a fraction of the work and mostly suffices.
     """
-    if part.hidden is None or method.name not in SEARCHES:
+    if part.hidden is None or request.method.name not in SEARCHES:
         return None
     shown = part.shown
     problem = make_problem(shown.table, shown.suppressed_before, shown.knowledge.attackers, shown.where)
     try:
-        suppression = SEARCHES[method.name](problem, deadline.share(SEARCH), progress)
+        suppression = SEARCHES[request.method.name](problem, deadline.share(SEARCH), request.progress)
     except UnattainableError as error:
         raise in_part(error, shown.rows, shown.table.names) from None
-    draft = _suppressed(shown, language, suppression)
+    draft = _suppressed(shown, request.language, suppression)
     more = len(part.table) - len(draft.suppressed)
     return replace(
         draft,
@@ -183,8 +175,8 @@ def _without_cross(
         ranges=no_bounds(len(part.table)),
         case=(*draft.case, *([""] * more)),
         reason=(*draft.reason, *([""] * more)),
-        texts=method.name == "ranges",
-        bound=None if method.name == "fast" else draft.bound,
+        texts=request.method.name == "ranges",
+        bound=None if request.method.name == "fast" else draft.bound,
         witnesses=crossed_witnesses(part, draft.witnesses, deadline.share(0.5)),
     )
 
@@ -314,6 +306,7 @@ def _audited(
         opened, promised = _attack(part, draft, _without(mask, thin), evidence)
         if opened.passed and audit.passed:
             mask, audit, part = _without(mask, thin), opened, promised
+    earlier = np.zeros(len(table), bool) if part.suppressed_before is None else part.suppressed_before
     return SuppressedCells(
         part=part,
         suppressed=mask,
@@ -323,15 +316,10 @@ def _audited(
         texts=draft.texts,
         without_audit=bare,
         ends=draft.ranges if bare else _ends(part, draft, mask, audit, deadline),
-        cost=float(table.costs[mask & ~_masked_anyway(part)].sum()),
+        cost=float(table.costs[mask & ~table.sensitive & ~earlier].sum()),
         bound=draft.bound,
         audit=audit,
     )
-
-
-def _masked_anyway(part: TablePart) -> BoolArray:
-    """Return the cells that are suppressed in any case: sensitive ones, and those of earlier releases."""
-    return part.table.sensitive if part.suppressed_before is None else part.table.sensitive | part.suppressed_before
 
 
 def _without(mask: BoolArray, cells: list[int]) -> BoolArray:
@@ -347,7 +335,8 @@ def _near_exact_safe_cells(audit: Audit, part: TablePart) -> list[int]:
 
 
 def _needless(audit: Audit, table: Table) -> list[int]:
-    exact = [finding.cell for finding in audit.findings if finding.verdict is DisclosureStatus.EXACT]
+    """Return the safe cells that can be computed although they are suppressed."""
+    exact = (finding.cell for finding in audit.findings if finding.verdict is DisclosureStatus.EXACT)
     return [cell for cell in exact if not table.sensitive[cell]]
 
 

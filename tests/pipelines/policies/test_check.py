@@ -8,8 +8,7 @@ import pytest
 
 from sfumato.errors import PlanError
 from sfumato.pipelines.policy_check import check
-from sfumato.pipelines.tables.protect import protect
-from sfumato.pipelines.tables.suppress import suppress
+from sfumato.pipelines.tables.protect import protect, suppress
 from sfumato.policies.policy import aliases, policies, policy_named
 
 DOCS = Path(__file__).resolve().parents[3] / "docs" / "policies.md"

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sfumato.errors import DataError, PlanError
-from sfumato.pipelines.tables.suppress import suppress
+from sfumato.pipelines.tables.protect import suppress
 from sfumato.policies.policy import policies
 
 pandas = pytest.importorskip("pandas")

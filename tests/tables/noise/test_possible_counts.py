@@ -5,7 +5,7 @@ import pytest
 
 from sfumato.errors import DataError
 from sfumato.tables.cells.system import Bounds
-from sfumato.tables.noise.possible_counts import hull_of, possible_counts, possible_counts_of, snapped
+from sfumato.tables.noise.feasibility_intervals import hull_of, possible_counts, possible_counts_of, snapped
 from sfumato.tables.noise.ptable import Ptable, PtableRow, make_ptable
 from sfumato.tables.plan.sections import CellKey
 

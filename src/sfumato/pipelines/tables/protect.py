@@ -14,6 +14,8 @@ from sfumato.tables.build import build
 from sfumato.tables.cell_labels import NAMES, cells_named
 from sfumato.tables.cells.columns import TextColumns
 from sfumato.tables.cells.table_part import TablePart
+from sfumato.tables.crosstabs.crosstabs import Derived, Subtotals
+from sfumato.tables.crosstabs.policies import apply, rule_named
 from sfumato.tables.deadline import Deadline, never, within
 from sfumato.tables.linear_programs import check_installed
 from sfumato.tables.plan.sections import Method, RoundingKind
@@ -307,3 +309,41 @@ _TABLE_KEYS = [key for key in TABLE.keys if key not in FILE_KEYS]
 
 def _is_plan_file(table: Any) -> bool:
     return isinstance(table, str | Path) and Path(table).suffix in (".yaml", ".yml", ".json")
+
+
+def suppress(
+    crosstab: Any,
+    policy: str = "nhs",
+    *,
+    margins: str | None = None,
+    derived: Derived | None = None,
+    subtotals: Subtotals | None = None,
+) -> Any:
+    """Suppress small cells of a crosstab as a policy requires.
+
+    Args:
+        crosstab: A pandas crosstab (labels in the index) or a Polars one (labels in the first column), with margins.
+        policy: The id of a policy for tables: cms-11, nhs-hes, eurostat-ifs-2023, tre-10, omop-5 and others.
+        margins: The label of the margins, if it is unusual; sums are found by their numbers in any case.
+        derived: Percentage columns: their name, and the columns divided, or None for counts that only look like
+            percentages or are named so; also rows. Others are detected.
+        subtotals: Rows or columns that are sums, each with its parts, if the numbers alone are ambiguous. With it, no
+            sums of scattered lines are searched; `{}` says that there are none. Subtotals directly before or after
+            their parts are found in any case.
+
+    Returns:
+        The same kind of frame; small cells are suppressed, percentages are computed from what is published.
+
+    Raises:
+        PlanError: There is no such policy, margin or column.
+        DataError: A cell is no count, a column is ambiguous, margins do not add up, or sums are ambiguous.
+        UnattainableError: A small cell cannot be protected.
+
+    >>> import pandas
+    >>> table = pandas.DataFrame({"a": [3, 12], "b": [20, 30]}, index=["x", "y"])
+    >>> suppress(table, "nhs").loc["x"].tolist()
+    ['*', 20]
+    """
+    from sfumato.engines.tabulation import crosstab_like, crosstab_of
+
+    return crosstab_like(crosstab, apply(crosstab_of(crosstab), rule_named(policy), margins, derived, subtotals))

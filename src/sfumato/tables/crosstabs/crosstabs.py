@@ -10,7 +10,14 @@ from sfumato.errors import DataError, PlanError
 from sfumato.localization.messages import Message
 from sfumato.tables.cells.columns import TextColumns
 from sfumato.tables.cells.system import BoolArray, LinearConstraints, make_constraints
-from sfumato.tables.crosstabs.labels import grades, is_margin, label_text, names_a_figure, names_a_mean, names_a_share
+from sfumato.tables.crosstabs.published_cells import (
+    grades,
+    is_margin,
+    label_text,
+    names_a_figure,
+    names_a_mean,
+    names_a_share,
+)
 from sfumato.tables.crosstabs.subtotals import Sum, adds_up, find_sums, near_total, running_sum
 from sfumato.tables.groups import is_computed, is_multiple
 from sfumato.tables.plan.table_plan import TablePlan

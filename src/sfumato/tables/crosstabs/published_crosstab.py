@@ -20,10 +20,17 @@ from sfumato.tables.cells.system import (
     no_bounds,
 )
 from sfumato.tables.crosstabs.crosstabs import Grid
-from sfumato.tables.crosstabs.labels import SHARES, is_margin
-from sfumato.tables.crosstabs.published_cells import ParsedCell, Text, cell_of, column_cells, is_number
+from sfumato.tables.crosstabs.published_cells import (
+    SHARES,
+    ParsedCell,
+    Text,
+    cell_of,
+    column_cells,
+    is_margin,
+    is_number,
+)
 from sfumato.tables.crosstabs.subtotals import APPROXIMATE_PROOF, MOST_LINES, bits_of, shown_sums
-from sfumato.tables.published_tables.further_columns import is_linear
+from sfumato.tables.published_tables.column_relations import is_linear
 from sfumato.values import Value
 
 Lines = npt.NDArray[np.float64]

@@ -161,14 +161,14 @@ def _twins(table: ArgusTable) -> dict[int, tuple[int, ...]]:
     return {cell: tuple(sorted(group)) for cell, group in groups.items()}
 
 
-def apriori_text(table: ArgusTable, separator: str = ",") -> str:
+def apriori_text(table: ArgusTable) -> str:
     """Return the suppression pattern of a table as an a priori file for the next run."""
     lines = []
     for cell in np.flatnonzero(masked_of(table.statuses)):
         action = "ml" if secondary_of(table.statuses[[cell]])[0] else "u"
-        codes = [office_field(code, separator, table.value) for code in table.codes(int(cell))]
-        lines.append(separator.join([*codes, action]))
+        codes = [office_field(code, ",", table.value) for code in table.codes(int(cell))]
+        lines.append(",".join([*codes, action]))
         if action == "u" and table.lower is not None and table.upper is not None:
             levels = [plain(table.lower[cell]), plain(table.upper[cell])]
-            lines.append(separator.join([*codes, "pl", *levels]))
+            lines.append(",".join([*codes, "pl", *levels]))
     return "".join(line + "\n" for line in lines)

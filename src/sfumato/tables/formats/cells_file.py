@@ -256,7 +256,7 @@ def check_totals(table: ArgusTable, name: str, do: str = "", tolerance: float = 
         raise wrong(name, line, 1, error.code.partition(".")[2], message=error.message, hint=more) from None
 
 
-def written_cells(table: ArgusTable, stem: str, separator: str = ";") -> dict[str, str]:
+def written_cells(table: ArgusTable, stem: str) -> dict[str, str]:
     """Return the texts of `.tab`, `.rda` and `.hrc` files, by file name."""
     variables = [_spanning(tree, stem) for tree in table.trees]
     decimals: dict[str, tuple[str, ...]] = {"DECIMALS": (str(max(table.decimals, _decimals(table.values))),)}
@@ -271,10 +271,10 @@ def written_cells(table: ArgusTable, stem: str, separator: str = ";") -> dict[st
     variables.append(Variable("Status", 0, flags=frozenset({"STATUS"})))
     columns.append([str(status) for status in table.statuses])
     _check_leads(table)
-    codes = ([office_field(code, separator, table.value) for code in table.codes(cell)] for cell in range(len(table)))
-    rows = (separator.join([*own, *(column[cell] for column in columns)]) for cell, own in enumerate(codes))
+    codes = ([office_field(code, ";", table.value) for code in table.codes(cell)] for cell in range(len(table)))
+    rows = (";".join([*own, *(column[cell] for column in columns)]) for cell, own in enumerate(codes))
     files = {f"{stem}.tab": "".join(row + "\n" for row in rows)}
-    files[f"{stem}.rda"] = metadata_text(Metadata(f"{stem}.rda", tuple(variables), separator))
+    files[f"{stem}.rda"] = metadata_text(Metadata(f"{stem}.rda", tuple(variables), ";"))
     return files | {f"{stem}_{tree.name}.hrc": hrc_text(tree) for tree in table.trees if _is_deep(tree)}
 
 

@@ -192,11 +192,13 @@ OF_STATUS = {
     ArgusStatus.SECONDARY: "D",
     ArgusStatus.SECONDARY_MANUAL: "D",
 }
+# The data flow that written files name.
+DATAFLOW = "SFUMATO:TABLE(1.0)"
 # Codes of OBS_STATUS (CL_OBS_STATUS of the SDMX content-oriented guidelines); empty for a normal value.
 OBSERVATIONS = frozenset(("", *"ABDEFGHIJKLMNOPQSUVW"))
 
 
-def sdmx_text(table: ArgusTable, flow: str = "SFUMATO:TABLE(1.0)", house: bool = False) -> str:
+def sdmx_text(table: ArgusTable, house: bool = False) -> str:
     """Return a table as SDMX-CSV.
 
     Args:
@@ -214,7 +216,7 @@ def sdmx_text(table: ArgusTable, flow: str = "SFUMATO:TABLE(1.0)", house: bool =
         value = "" if withheld and not house else plain(table.values[cell])
         flags = ["Q" if withheld else "A", OF_STATUS.get(status, "F")]
         frequency = [] if table.frequency is None or not respondents else [plain(table.frequency[cell])]
-        rows.append([flow, *table.codes(cell), value, *flags, *([str(int(status))] if house else []), *frequency])
+        rows.append([DATAFLOW, *table.codes(cell), value, *flags, *([str(int(status))] if house else []), *frequency])
     return delimited_text(rows, formulas="keep")
 
 

@@ -29,14 +29,14 @@ def parse_hrc(lines: Sequence[str], file: str, name: str, total: str, lead: str 
     return CodeTree(name, (total,), {(code,): (above or total,) for code, above in parents.items()})
 
 
-def hrc_text(tree: CodeTree, lead: str = "@") -> str:
+def hrc_text(tree: CodeTree) -> str:
     """Return a tree as the lines of a `.hrc` file."""
     children = tree.children()
     lines: list[str] = []
 
     def write(code: Code, depth: int) -> None:
         for child in children.get(code, []):
-            lines.append(lead * depth + child[0])
+            lines.append("@" * depth + child[0])
             write(child, depth + 1)
 
     write(tree.root, 0)

@@ -20,9 +20,14 @@ from sfumato.tables.cells.table_part import TablePart
 from sfumato.tables.deadline import within
 from sfumato.tables.linear_programs import linear_program
 from sfumato.tables.noise.cell_key import known_sums
-from sfumato.tables.noise.feasibility_intervals import feasibility_intervals, on_grid
+from sfumato.tables.noise.feasibility_intervals import (
+    feasibility_intervals,
+    hull_of,
+    on_grid,
+    possible_counts,
+    reader_counts,
+)
 from sfumato.tables.noise.perturbed import perturbed_parts
-from sfumato.tables.noise.possible_counts import hull_of, possible_counts, reader_counts
 from sfumato.tables.noise.ptable_file import ptable_of
 from sfumato.tables.noise.rounding import known_ranges as ranges_by_rounding
 from sfumato.tables.plan.sections import CellKey, Rounding

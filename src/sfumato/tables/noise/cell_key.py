@@ -18,9 +18,14 @@ from sfumato.tables.cells.system import BoolArray, Bounds, Numbers
 from sfumato.tables.cells.table_part import TablePart
 from sfumato.tables.deadline import Deadline
 from sfumato.tables.linked.codes import Name, code_names
-from sfumato.tables.noise.feasibility_intervals import FeasibilityIntervals, feasibility_intervals
+from sfumato.tables.noise.feasibility_intervals import (
+    SURE,
+    FeasibilityIntervals,
+    feasibility_intervals,
+    possible_counts,
+    reader_counts,
+)
 from sfumato.tables.noise.perturbed import PerturbedCells
-from sfumato.tables.noise.possible_counts import SURE, possible_counts, reader_counts
 from sfumato.tables.noise.ptable import Ptable, remarks
 from sfumato.tables.plan.sections import CellKey
 from sfumato.tables.tabulate import WORD

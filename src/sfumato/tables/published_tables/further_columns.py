@@ -3,7 +3,6 @@
 A column is *explained* if the audit reads it, if it is constant, or if the plan declares it harmless.
 """
 
-import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from unicodedata import normalize
 
@@ -14,159 +13,28 @@ from sfumato.tables.attack.findings import UnexplainedColumn
 from sfumato.tables.build import Space, dimensions_of, grouped, lines_of
 from sfumato.tables.cell_labels import LANGUAGES, NAMES, Unit, complement, inference, primary_reasons
 from sfumato.tables.cells.columns import TextColumns
-from sfumato.tables.cells.constraints import describe, precision_of
+from sfumato.tables.cells.constraints import describe
 from sfumato.tables.cells.dimensions import Code
-from sfumato.tables.cells.system import BoolArray, Numbers, Places
+from sfumato.tables.cells.system import BoolArray, Numbers
 from sfumato.tables.crosstabs.published_cells import column_cells, is_number
 from sfumato.tables.plan.sections import Dimension
 from sfumato.tables.plan.table_plan import TablePlan
-from sfumato.tables.published_tables.additive_columns import derivable_columns
 from sfumato.tables.published_tables.audit_responses import ReleasedTable
+from sfumato.tables.published_tables.column_relations import (
+    COMPUTED,
+    PublishedCells,
+    Relation,
+    derivable_columns,
+    may_share_totals,
+    relation_to,
+)
 from sfumato.tables.published_tables.parse_cells import ParsedTable, statuses_in
 from sfumato.values import Value
 
-LINEAR = "It is a linear function of the published values."
-RATIO = "It is a linear function of each value's share of a published total."
-REST = "It is a linear function of what each value leaves of a published total."
-ORDER = "It has the same order as the published values, so it bounds the suppressed ones."
-REVERSED = "It has the reverse order of the published values, so it bounds the suppressed ones."
-PART = "It follows from one part of each total, such as the women of each area, or from its share of the total."
-# Relations by which numbers are computed from the values, exactly up to rounding.
-COMPUTED = (LINEAR, RATIO, REST)
-# Minimum evidence against chance, in bits, for a functional relation (PROOF) and for an order (ORDER_PROOF).
-PROOF = 6.0
-ORDER_PROOF = 5.0
 SUM = "With other columns it adds up to the published values."
 SHARES = "It may hold shares of suppressed totals."
 # A code with the names of its columns.
 _Code = tuple[tuple[str, ...], Code]
-
-
-class PublishedCells(Value):
-    """The published values of a file, with the rows of their totals.
-
-    Attributes:
-        values: The published values; NaN if suppressed.
-        above: For each dimension, and for the grand total, the row of the total of each row; -1 if there is none.
-        parts: For each category, the rows of the totals over its dimension, and their parts in this category.
-        names: A description of each cell.
-    """
-
-    values: Numbers
-    above: tuple[Places, ...]
-    parts: tuple[tuple[Places, Places], ...]
-    names: tuple[str, ...]
-
-    def totals(self) -> Iterator[tuple[Places, Numbers]]:
-        """Yield the rows of totals of each dimension, and their values."""
-        for rows in self.above:
-            yield rows, np.where(rows >= 0, self.values[rows], np.nan)
-
-
-class Relation(Value):
-    """A relation of a column to the values, in words, with the cells that can be computed or bounded by it."""
-
-    text: str
-    cells: BoolArray
-
-
-def relation_to(published: PublishedCells, numbers: Numbers) -> Relation | None:
-    """Return the first relation of numbers to the values that is unlikely by chance; None if there is none.
-
-    >>> values = np.array([100.0, 40.0, 35.0, 25.0, np.nan])
-    >>> published = PublishedCells(values, (np.array([-1, 0, 0, 0, 0]),), (), tuple("tabcd"))
-    >>> relation_to(published, 7 * np.array([100.0, 40.0, 35.0, 25.0, 3.0])).cells.tolist()
-    [False, False, False, False, True]
-    """
-    values, hidden, present = published.values, np.isnan(published.values), ~np.isnan(numbers)
-    if is_linear(values, numbers):
-        return Relation(LINEAR, hidden & present)
-    for rows, totals in published.totals():
-        shares = np.divide(values, totals, out=np.full(len(values), np.nan), where=totals > 0)
-        if np.unique(totals[~np.isnan(shares) & present]).size and is_linear(shares, numbers):
-            cells = hidden & present & ~np.isnan(totals)
-            # A proportion and its value disclose the total.
-            cells[rows[(rows >= 0) & present & ~hidden & np.isnan(totals)]] = True
-            return Relation(RATIO, cells)
-        if is_linear(totals - values, numbers):
-            return Relation(REST, hidden & present & ~np.isnan(totals))
-    order = _order(values, numbers)
-    if order != 0:
-        return Relation(ORDER if order > 0 else REVERSED, hidden & present)
-    cells = _inferable_parts(published, numbers)
-    return Relation(PART, cells) if cells.any() else None
-
-
-def _inferable_parts(published: PublishedCells, numbers: Numbers) -> BoolArray:
-    """Return the suppressed parts that can be computed from a number published in the row of their total.
-
-    An example is the share of women in each area.
-    """
-    values, cells = published.values, np.zeros(len(published.values), bool)
-    for totals, parts in published.parts:
-        inferable = np.isnan(values[parts]) & ~np.isnan(numbers[totals])
-        if inferable.any():
-            whole, own, others = values[totals], values[parts], numbers[totals]
-            shares = np.divide(own, whole, out=np.full(len(own), np.nan), where=whole > 0)
-            rest = 2 * own - whole
-            if _order(shares, others, len(published.parts)) or any(
-                is_linear(one, others) for one in (own, shares, rest)
-            ):
-                cells[parts[inferable]] = True
-    return cells
-
-
-def is_linear(values: Numbers, numbers: Numbers) -> bool:
-    """Return whether numbers are a linear function of values up to rounding, beyond chance."""
-    both = ~np.isnan(values) & ~np.isnan(numbers)
-    points = np.unique(np.stack([values[both], numbers[both]]), axis=1)
-    own, others = points
-    if np.unique(own).size < 3 or np.unique(others).size < 3:
-        return False
-    step = precision_of(others)
-    slope, start = np.polyfit(own, others, 1)
-    if np.abs(slope * own + start - others).max() > step * 0.75 + 1e-9 * np.abs(others).max():
-        return False
-    # Two numbers determine a line; one if it starts at zero or has slope 1.
-    free = 2 - (abs(start) <= step) - (abs(abs(slope) - 1) * np.abs(own).max() <= step)
-    bits = np.log2(max(1.0, float(np.ptp(others)) / (1.5 * step)))
-    return bool((len(own) - free) * bits > PROOF)
-
-
-def _order(values: Numbers, numbers: Numbers, tried: int = 1) -> int:
-    """Return 1 if numbers strictly increase with the values, -1 if they decrease, 0 if neither or too few.
-
-    Args:
-        tried: Number of comparisons, each of which could agree by chance.
-    """
-    both = ~np.isnan(values) & ~np.isnan(numbers)
-    points = np.unique(np.stack([values[both], numbers[both]]), axis=1)
-    rises = np.diff(points[1])
-    many = points.shape[1]
-    # Of the n! orders of n numbers, one is increasing and one decreasing.
-    bits = math.lgamma(many + 1) / math.log(2) - 1
-    if bits <= ORDER_PROOF + math.log2(tried) or np.unique(points[0]).size < many:
-        return 0
-    return 1 if (rises > 0).all() else -1 if (rises < 0).all() else 0
-
-
-def may_share_totals(published: PublishedCells, numbers: Numbers) -> bool:
-    """Return whether numbers are proportional to the values below a suppressed total, as proportions are."""
-    values = published.values
-    for rows, totals in published.totals():
-        used = (rows >= 0) & np.isnan(totals) & (values > 0) & (numbers > 0)
-        for total in np.unique(rows[used]):
-            own = used & (rows == total)
-            if _is_proportional(values[own], numbers[own]):
-                return True
-    return False
-
-
-def _is_proportional(values: Numbers, numbers: Numbers) -> bool:
-    if np.unique(values).size < 2:
-        return False
-    half = precision_of(numbers) / 2
-    return bool(((numbers - half) / values).max() <= ((numbers + half) / values).min())
 
 
 class _Column(Value):

@@ -7,7 +7,7 @@ from sfumato.delimited.dialect import thousands_mark
 from sfumato.delimited.records import parse_lines
 from sfumato.errors import DataError
 from sfumato.localization.messages import Messages
-from sfumato.tables.crosstabs.labels import is_margin
+from sfumato.tables.crosstabs.published_cells import is_margin
 from sfumato.values import Value, field
 from sfumato.web.forms import Values
 from sfumato.web.projects.loaded_data import MARKS, is_number
