@@ -1,10 +1,12 @@
 """Whatever is registered is held against its definition, on random classes of persons with one value or several."""
 
+import ast
 import math
 import random
 import re
 from collections import Counter
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,7 +24,7 @@ from sfumato.microdata.models.model import PrivacyModel, evaluate, is_global
 from sfumato.microdata.models.registry import MODEL, SHAPES
 from sfumato.microdata.plan.methods import LOSSES as PLANNED_LOSSES
 from sfumato.microdata.plan.methods import METHODS as PLANNED_METHODS
-from sfumato.microdata.plan.methods import SUPPRESSING
+from sfumato.microdata.plan.methods import SUPPRESSING, FullDomain
 from sfumato.microdata.recoding.reference import holding_persons
 from sfumato.pipelines.release import anonymize
 from sfumato.schema.composite import read
@@ -225,3 +227,27 @@ def is_true(label: str, value: int) -> bool:
     """Whether a value lies between the numbers of a label."""
     numbers = [int(number) for number in re.findall(r"\d+", label)] or [0, 19]
     return min(numbers) <= value <= max(numbers)
+
+
+SRC = Path(__file__).parents[1] / "src" / "sfumato"
+OWN = ("microdata/models", "microdata/losses", "microdata/methods", "microdata/plan", "microdata/row_order")
+
+
+def test_no_other_folder_asks_for_a_model_or_method_by_its_class_or_name() -> None:
+    """Searches, reports and pages ask what a model or method says of itself: a new one needs no change there."""
+    kinds = {shape.make.__name__ for shape in SHAPES.values()} | {
+        kind.__name__ for kind in (*PLANNED_METHODS, FullDomain)
+    }
+    names = {*SHAPES, *(kind.name for kind in PLANNED_METHODS)}
+    asked = []
+    for path in sorted(SRC.rglob("*.py")):
+        if path.relative_to(SRC).as_posix().startswith(OWN):
+            continue
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            by_class = isinstance(node, ast.Call) and ast.unparse(node.func) == "isinstance"
+            if by_class and kinds & {part.id for part in ast.walk(node.args[1]) if isinstance(part, ast.Name)}:
+                asked.append(f"{path.name}:{node.lineno}")
+            by_name = isinstance(node, ast.Compare) and ast.unparse(node.left) in ("model.name", "method.name")
+            if by_name and names & {part.value for part in ast.walk(node) if isinstance(part, ast.Constant)}:
+                asked.append(f"{path.name}:{node.lineno}")
+    assert not asked

@@ -16,14 +16,10 @@ import numpy as np
 from sfumato.microdata.counts.combinations import numbers_of
 from sfumato.microdata.counts.frequency_table import ValueCounts
 from sfumato.microdata.counts.persons import PersonCount
-from sfumato.microdata.models.differential_privacy import DifferentialPrivacy
 from sfumato.microdata.models.equivalence_classes import EquivalenceClasses
 from sfumato.microdata.models.k_anonymity import least_sizes
 from sfumato.microdata.models.model import PrivacyModel, checks_published, evaluate
-from sfumato.microdata.models.population_lists import DeltaPresence
 from sfumato.microdata.models.protection import Protection, holding_groups
-from sfumato.microdata.models.re_identification_risk import GlobalRisk, IndividualRisk
-from sfumato.microdata.models.uniqueness import PopulationUniqueness
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.published_table import PublishedClasses, classes_of, matched, published_persons, weighted
 from sfumato.values import Value, field, fields, replace
@@ -215,13 +211,11 @@ def _unchecked(
     """Return the reason why a model cannot be verified from the rows alone; None if it can."""
     if promise.parameters.get("reference") == "nothing":
         what = f'of "{promise.column}" is promised against the raw table alone'
-    elif isinstance(model, DeltaPresence) and not known_list:
+    elif model.needs == "list" and not known_list:
         what = "is about a list of persons"
-    elif isinstance(model, DifferentialPrivacy) and not known_table:
+    elif model.needs == "sampling" and not known_table:
         what = "is about how the rows were drawn"
-    elif isinstance(model, IndividualRisk | GlobalRisk | PopulationUniqueness) and not (
-        known_weights or model.sampling_fraction is not None or getattr(model, "population_size", None) is not None
-    ):
+    elif model.needs == "weights" and not (known_weights or model.states_population):
         what = "is about the weights of the rows"
     else:
         return None

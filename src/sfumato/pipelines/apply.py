@@ -28,7 +28,6 @@ from sfumato.microdata.counts.survey_sample import weighted_view
 from sfumato.microdata.methods.class_assessment import assess
 from sfumato.microdata.models.equivalence_classes import BoolArray
 from sfumato.microdata.models.protection import holding_groups
-from sfumato.microdata.plan.methods import SafePub
 from sfumato.microdata.plan.model import ColumnPlan, Plan, UtilityPlan
 from sfumato.microdata.plan.read import read_plan
 from sfumato.microdata.plan.resolve import resolve
@@ -142,7 +141,7 @@ def _check_applicable(plan: Plan, divided: bool) -> None:
         raise PlanError("recoding-divided")
     if plan.subset is not None:
         raise PlanError("recoding-list")
-    if isinstance(plan.method, SafePub):
+    if plan.method.recoding == "sample":
         raise PlanError("recoding-sample")
 
 

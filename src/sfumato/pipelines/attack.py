@@ -20,6 +20,7 @@ from sfumato.microdata.attacks.linkage import link, link_register
 from sfumato.microdata.attacks.result import FAMILYWISE_ERROR, Absence, AttackResult, judged_together
 from sfumato.microdata.attacks.row_order import Order, Shuffle, attack_order
 from sfumato.microdata.attacks.singling_out import single_out
+from sfumato.microdata.models.model import requested_class_size
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.sequential_releases import attack_histories, attack_rows
 from sfumato.pipelines.attack_target import (
@@ -359,8 +360,7 @@ def _classes(target: AttackTarget, roles: _Roles) -> dict[tuple[Hashable, ...], 
 
 def _least(plan: Plan | None) -> int:
     """Return the requested k, or a common one if there is none."""
-    asked = [int(model.requested) for model in plan.privacy if model.name == "k-anonymity"] if plan is not None else []
-    return max(asked, default=K)
+    return K if plan is None else requested_class_size(plan.privacy, K)
 
 
 def frame_shuffles() -> tuple[tuple[str, Shuffle], ...]:

@@ -29,8 +29,7 @@ from sfumato.microdata.attacks.minimality import Finer, attack_minimality
 from sfumato.microdata.attacks.minimality import SensitiveTarget as Attacked
 from sfumato.microdata.attacks.result import Absence, AttackResult
 from sfumato.microdata.data_plan import DataPlan
-from sfumato.microdata.models.k_anonymity import KAnonymity
-from sfumato.microdata.models.model import is_global
+from sfumato.microdata.models.model import is_global, requested_class_size
 from sfumato.microdata.plan.model import Plan, RequestedPlan, hierarchy_of
 from sfumato.microdata.plan.read import read_plan
 from sfumato.microdata.plan.resolve import released_plan, resolve
@@ -296,7 +295,7 @@ def _groups(target: AttackTarget, raw: Columns) -> list[list[tuple[Places, Place
     assert plan is not None and report is not None
     typed = in_one_text(raw, plan)
     ladders, levels = ladders_of(plan, typed), dict(report["levels"])
-    k = max((model.k for model in plan.privacy if isinstance(model, KAnonymity)), default=1)
+    k = requested_class_size(plan.privacy, 1)
     classes = _labels(typed, ladders, levels)
     groups = []
     for name, level in levels.items():

@@ -23,6 +23,7 @@ from sfumato.microdata.measures.risk import prosecutor
 from sfumato.microdata.methods.search import search
 from sfumato.microdata.methods.search_result import Result
 from sfumato.microdata.models.k_anonymity import KAnonymity
+from sfumato.microdata.models.model import requested_class_size
 from sfumato.microdata.plan.methods import METHOD, SUPPRESSING, Suppression
 from sfumato.microdata.plan.model import Plan, RequestedPlan
 from sfumato.microdata.plan.read import read_plan
@@ -166,8 +167,7 @@ def compare(
 
 
 def _ks(plan: Plan, asked: Sequence[int]) -> tuple[int, ...]:
-    own = [model.k for model in plan.privacy if isinstance(model, KAnonymity)]
-    ks = tuple(sorted(set(asked))) or tuple(own[:1]) or (2,)
+    ks = tuple(sorted(set(asked))) or (requested_class_size(plan.privacy, 2),)
     if min(ks) < 1:
         raise PlanError("k.k_must_be_at")
     return ks

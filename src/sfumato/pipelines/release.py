@@ -269,11 +269,11 @@ def _search(job: Job, table: FrequencyTable) -> tuple[Job, Result]:
             details = {**details, "heavily_generalized_columns": [column.to_dict() for column in columns]}
     # Results of other methods are as large and not needed any more.
     result = replace(result, details=details, others={})
-    if isinstance(job.plan.method, Local):
+    if job.plan.method.recoding == "local":
         from sfumato.microdata.methods.local_recoding.search import bounded
 
         with progress.step("bound"):
-            result = bounded(job.plan, job.plan.method, table, result)
+            result = bounded(job.plan, cast("Local", job.plan.method), table, result)
     return job, result
 
 

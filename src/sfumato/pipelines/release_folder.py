@@ -116,11 +116,11 @@ class Plots(Value):
         Raises:
             PlanError: The method is no full-domain recoding, so there is nothing to search.
         """
-        words, method = self._words, self.plan.method
+        words, method = self._words, cast("FullDomain", self.plan.method)
         others = [
             one for one in alternatives(self.plan, self.table, self.recoding) if one.suppression_limit is not None
         ]
-        if not others or not isinstance(method, FullDomain):
+        if not others:
             raise PlanError("plot.there_is_no_trade_off", name=method.name)
         own = method.suppression.limit(self.report.rows) / max(self.report.rows, 1)
         asked = (own, self.report.loss.value, words["plot.asked"].format(share=words.percent(own)))

@@ -30,7 +30,6 @@ from sfumato.microdata.measures.utility import utility
 from sfumato.microdata.models.equivalence_classes import BoolArray, Counts, histogram
 from sfumato.microdata.models.model import is_global
 from sfumato.microdata.models.persons import PERSONS, persons_in
-from sfumato.microdata.plan.methods import LocalSuppression
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.recoding.mapping import LevelRecoding, Recoding, published_labels
 from sfumato.microdata.recoding.reference import persons_by_label, with_persons
@@ -248,7 +247,7 @@ def measure(plan: Plan, table: FrequencyTable, recoding: Recoding, raw: Mapping[
     }
     if table.sample is not None:
         risk["sample"] = _sample(plan, table, recoding)
-    if plan.data.on_missing == "any" or isinstance(plan.method, LocalSuppression):
+    if plan.data.on_missing == "any" or plan.method.recoding == "cells":
         hidden = hiding(table, "any")
         risk["matching"] = {"before": _figures(table.counts, hidden), "after": _figures(sizes, matches)}
     return Measures(risk, utility(plan, table, recoding).to_dict())
@@ -266,7 +265,7 @@ def published_sizes(plan: Plan, recoding: Recoding) -> tuple[Counts, Counts]:
     """Return the rows of each published class, and the effective class size."""
     kept = ~recoding.suppressed
     sizes, classes = recoding.sizes[kept], recoding.classes[kept]
-    if plan.data.on_missing != "any" and not isinstance(plan.method, LocalSuppression):
+    if plan.data.on_missing != "any" and plan.method.recoding != "cells":
         return sizes, sizes
     absent = {None, *plan.data.missing}
     columns = zip(recoding.labels, classes.T, strict=True)

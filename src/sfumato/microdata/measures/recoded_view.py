@@ -16,7 +16,6 @@ from sfumato.microdata.counts import kernels
 from sfumato.microdata.counts.frequency_table import FrequencyTable
 from sfumato.microdata.measures.label_coverage import Domain, Pairs, Places, covers, domain_of
 from sfumato.microdata.models.equivalence_classes import BoolArray, Counts, Floats
-from sfumato.microdata.plan.methods import KOptimize, LocalSuppression, Microaggregation
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.recoding.mapping import ClassRecoding, Labels, LevelRecoding, Recoding, tells_something
 from sfumato.values import Value
@@ -177,20 +176,20 @@ def _covers(plan: Plan, table: FrequencyTable, recoding: Recoding, domain: Domai
     """Return parallel arrays of a label and the rank of a value it covers; numbers cover all ranks in between."""
     if isinstance(recoding, LevelRecoding):
         return recoding.label_codes(place)[domain.values].astype(np.int64), np.arange(len(domain.values))
-    if isinstance(plan.method, Microaggregation):
+    if plan.method.recoding == "means":
         # A group mean is no value: it represents the values of its group and all between them.
         pieces = pieces_of(table, recoding)
         ranks = domain.ranks[table.codes[pieces.combinations, place]]
         labels = recoding.classes[pieces.classes, place].astype(np.int64)
         found, ranks, _ = distinct_pairs(labels, ranks, len(domain.values), pieces.rows)
         return found, ranks
-    if isinstance(plan.method, KOptimize):
+    if plan.method.recoding == "cuts":
         # A constant recoding is reported as such: `*` is what no other label covers.
         label = np.zeros(domain.ladder.size, np.int64)
         label[table.codes[:, place]] = recoding.classes[recoding.owners, place]
         return label[domain.values], np.arange(len(domain.values))
     owners, covered = covers(recoding.labels[place], domain)
-    if isinstance(plan.method, LocalSuppression):
+    if plan.method.recoding == "cells":
         # A value published as missing may be any value.
         every = np.arange(len(domain.values))
         owners = np.append(owners, np.full(len(every), len(recoding.labels[place]) - 1))

@@ -7,6 +7,7 @@ without looking at the data. The proof that the search and the rows may share on
 
 from itertools import product
 from math import exp, prod
+from typing import cast
 
 import numpy as np
 
@@ -31,7 +32,7 @@ MOST_NODES = 20_000
 def search(plan: Plan, method: SafePub, table: FrequencyTable, progress: ProgressCallback | None = None) -> Result:
     """Return the recoding of a sample at the named or drawn levels."""
     check_levels(plan, table)
-    promise = next(model for model in plan.privacy if isinstance(model, DifferentialPrivacy))
+    promise = cast("DifferentialPrivacy", next(model for model in plan.privacy if model.judges == "sampling"))
     draw = np.random.default_rng(plan.drawing_seed)
     sample = table.counts - draw.binomial(table.counts, exp(-promise.rows_epsilon)).astype(np.int64)
     choice = _Choice(plan, _sampled(table, sample), promise)

@@ -26,17 +26,6 @@ from sfumato.microdata.recoding.mapping import Recoding
 from sfumato.microdata.recoding.reference import holding_population
 from sfumato.values import replace
 
-# Methods without one level per column; each has a folder of its own, whose loops are loaded on use.
-FOLDERS = {
-    "mondrian": "mondrian.search",
-    "local": "local_recoding.search",
-    "k-optimize": "k_optimize.search",
-    "auto": "auto",
-    "local-suppression": "local_suppression.search",
-    "microaggregation": "microaggregation",
-    "safepub": "safepub",
-}
-
 
 def search(plan: Plan, table: FrequencyTable, progress: ProgressCallback | None = None) -> Result:
     """Find the recoding that a plan asks for; columns that are only measured do not influence it."""
@@ -56,8 +45,8 @@ def search_table(plan: Plan, table: FrequencyTable) -> tuple[Plan, FrequencyTabl
 
 def find_recoding(plan: Plan, table: FrequencyTable, progress: ProgressCallback | None) -> Result:
     """Return the recoding that the method of a plan finds, from the columns that the search may use."""
-    folder = FOLDERS.get(plan.method.name, "full_domain.search")
-    find: Callable[..., Result] = import_module(f"sfumato.microdata.methods.{folder}").search
+    # The module of a method is loaded on use, with its compiled loops.
+    find: Callable[..., Result] = import_module(f"sfumato.microdata.methods.{plan.method.search}").search
     result = find(plan, plan.method, table, progress)
     if result.cut_short and must_distinguish_rows(plan, table) and is_single_class(result.recoding):
         result = _first_release(plan, table, result)

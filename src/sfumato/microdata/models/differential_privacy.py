@@ -14,14 +14,16 @@ releases add up. It does not cover reports about the original rows, which are in
 Monotone under generalization and under suppression: a class only grows.
 """
 
+from collections.abc import Mapping
 from functools import lru_cache
 from itertools import count
 from math import ceil, exp, expm1, lgamma, log, log1p
-from typing import Annotated, ClassVar
+from types import MappingProxyType
+from typing import Annotated, Any, ClassVar
 
 from sfumato.localization.messages import Message
 from sfumato.microdata.models.equivalence_classes import BoolArray, EquivalenceClasses
-from sfumato.microdata.models.model import BaseModel
+from sfumato.microdata.models.model import BaseModel, Judges, Needs
 from sfumato.schema.dataclass_schema import KeyInfo
 
 # The range of epsilon in which delta is bounded; the part of epsilon for the rows must lie in it, too.
@@ -57,6 +59,10 @@ class DifferentialPrivacy(BaseModel):
         KeyInfo("the share of epsilon with which levels are chosen; 0: the method names them", minimum=0, maximum=1),
     ] = 0.1
     name: ClassVar[str] = "differential-privacy"
+    judges: ClassVar[Judges] = "sampling"
+    needs: ClassVar[Needs] = "sampling"
+    counts_persons: ClassVar[bool] = False
+    start: ClassVar[Mapping[str, Any]] = MappingProxyType({"epsilon": 2.0, "delta": 1e-5})
     parameter: ClassVar[str] = "epsilon"
     column: ClassVar[None] = None
     monotone_suppression: ClassVar[bool] = True

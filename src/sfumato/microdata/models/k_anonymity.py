@@ -1,8 +1,10 @@
 """k-anonymity and (α,k)-anonymity: every class has enough rows, and not too many of them the same sensitive value."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
-from typing import Annotated, ClassVar
+from types import MappingProxyType
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
@@ -10,7 +12,7 @@ from sfumato.hierarchies.spellings import meanings
 from sfumato.localization.messages import Message
 from sfumato.microdata.models import bounds_kernels
 from sfumato.microdata.models.equivalence_classes import BoolArray, Counts, EquivalenceClasses, Floats
-from sfumato.microdata.models.model import EXACT, BaseModel, SensitiveColumn, rows_beyond
+from sfumato.microdata.models.model import EXACT, BaseModel, Judges, SensitiveColumn, Support, rows_beyond
 from sfumato.schema.composite import Conversion, Integer, MapSchema
 from sfumato.schema.dataclass_schema import KeyInfo, TextOrNumber
 from sfumato.schema.frozen_dict import FrozenDict
@@ -68,6 +70,11 @@ class KAnonymity(BaseModel):
         ),
     ] = SetSizes()
     name: ClassVar[str] = "k-anonymity"
+    judges: ClassVar[Judges] = "sizes"
+    supported_by: ClassVar[frozenset[Support]] = frozenset(
+        {"k-optimize", "local-suppression", "microaggregation", "linked-files"}
+    )
+    start: ClassVar[Mapping[str, Any]] = MappingProxyType({"k": 5})
     parameter: ClassVar[str] = "k"
     least: ClassVar[bool] = True
     column: ClassVar[None] = None
@@ -93,7 +100,7 @@ def least_sizes(models: Sequence[object]) -> tuple[tuple[int, int], ...]:
     """Return the largest required class size for each number of columns."""
     sizes: dict[int, int] = {}
     for model in models:
-        for columns, k in model.subsets.entries if isinstance(model, KAnonymity) else ():
+        for columns, k in getattr(model, "subsets", SetSizes()).entries:
             sizes[columns] = max(sizes.get(columns, 0), k)
     return tuple(sorted(sizes.items()))
 
@@ -124,7 +131,16 @@ class AlphaKAnonymity(BaseModel):
     column: SensitiveColumn
     values: Annotated[tuple[TextOrNumber, ...], KeyInfo("the delicate values; all when not given", at_least=1)] = ()
     name: ClassVar[str] = "alpha-k-anonymity"
+    start: ClassVar[Mapping[str, Any]] = MappingProxyType({"alpha": 0.5, "k": 5})
+    ignores_spelling: ClassVar[bool] = True
     parameter: ClassVar[str] = "alpha"
+
+    @property
+    def listed_values(self) -> tuple[str, ...]:
+        return self.values
+
+    def with_listed_values(self, values: tuple[str, ...]) -> "AlphaKAnonymity":
+        return replace(self, values=values)
 
     @property
     def min_class_size(self) -> int:

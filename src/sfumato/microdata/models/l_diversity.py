@@ -25,7 +25,9 @@ class of the others can keep: counts cut off at some height are, for a given num
 it.
 """
 
-from typing import Annotated, ClassVar, Literal
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 
@@ -39,7 +41,7 @@ from sfumato.microdata.models.equivalence_classes import (
     Histogram,
     histogram,
 )
-from sfumato.microdata.models.model import EXACT, BaseModel, SensitiveColumn, rows_beyond
+from sfumato.microdata.models.model import EXACT, BaseModel, SensitiveColumn, Support, rows_beyond
 from sfumato.schema.dataclass_schema import KeyInfo
 
 Variant = Literal["distinct", "entropy", "recursive"]
@@ -56,6 +58,8 @@ class LDiversity(BaseModel):
     variant: Annotated[Variant, KeyInfo("how well represented a value must be")] = "distinct"
     c: Annotated[float | None, KeyInfo("the constant of recursive (c,l)-diversity", minimum=0)] = None
     name: ClassVar[str] = "l-diversity"
+    supported_by: ClassVar[frozenset[Support]] = frozenset({"linked-files"})
+    start: ClassVar[Mapping[str, Any]] = MappingProxyType({"l": 2, "variant": "distinct"})
     parameter: ClassVar[str] = "l"
     least: ClassVar[bool] = True
 

@@ -1,6 +1,8 @@
 """δ-disclosure privacy and β-likeness: no sensitive value is much more frequent in a class than in all rows."""
 
-from typing import Annotated, ClassVar, Literal
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 
@@ -31,6 +33,7 @@ class DeltaDisclosure(DistributionModel):
     column: SensitiveColumn
     reference: Comparison = "both"
     name: ClassVar[str] = "delta-disclosure"
+    start: ClassVar[Mapping[str, Any]] = MappingProxyType({"delta": 1.0})
     parameter: ClassVar[str] = "delta"
 
     def check_part(self) -> None:
@@ -100,6 +103,7 @@ class BetaLikeness(DistributionModel):
     ] = "enhanced"
     reference: Comparison = "both"
     name: ClassVar[str] = "beta-likeness"
+    start: ClassVar[Mapping[str, Any]] = MappingProxyType({"beta": 1.0, "variant": "enhanced"})
     parameter: ClassVar[str] = "beta"
 
     def violating(self, classes: EquivalenceClasses, whole: EquivalenceClasses) -> BoolArray:

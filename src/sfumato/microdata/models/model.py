@@ -1,11 +1,13 @@
 """The interface of privacy models: what every class must satisfy, and the properties a search may rely on."""
 
 from abc import abstractmethod
-from collections.abc import Sequence
-from typing import Annotated, ClassVar, Literal, Protocol, TypeGuard
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Annotated, Any, ClassVar, Literal, Protocol, TypeGuard
 
 import numpy as np
 
+from sfumato.microdata.data_plan import DataPlan
 from sfumato.microdata.models.equivalence_classes import BoolArray, Counts, EquivalenceClasses, reference_of
 from sfumato.schema.dataclass_schema import KeyInfo
 from sfumato.schema.typed_parts import PlanPart
@@ -22,11 +24,30 @@ SensitiveColumn = Annotated[str, KeyInfo("the sensitive column")]
 EXACT = 1e-9
 
 
+# What decides whether a model is satisfied: the sizes of classes, the values of a column in them, the persons of the
+# population behind them, weights of rows, all classes jointly, how rows were sampled, or the persons of each class.
+Judges = Literal["sizes", "values", "population", "weights", "release", "sampling", "persons"]
+# What must be known besides the published rows to verify a model.
+Needs = Literal["", "list", "sampling", "weights"]
+# Parts of plans that support few models: three methods, and several files.
+Support = Literal["k-optimize", "local-suppression", "microaggregation", "linked-files"]
+
+
 class PrivacyModel(Protocol):
     """A privacy model: what every class of a release must satisfy.
 
+    Everything that plans, searches, verification, reports and pages ask about a model is one of these attributes; none
+    of them asks for its class or its name.
+
     Attributes:
         name: The model's name in a plan.
+        judges: What decides whether it is satisfied.
+        needs: What must be known besides the published rows to verify it.
+        supported_by: Parts of plans that support few models, and support this one.
+        counts_persons: Whether it may count persons instead of rows.
+        start: Initial parameters on a page; the sensitive column comes from the data.
+        ignores_spelling: Whether a listed value means all spellings of it.
+        lists_all_values: Whether the listed values are all values of the column in their order.
         parameter: Name of the parameter that sets the threshold, such as `k`.
         monotone_generalization: If all classes of a table satisfy the model, so do all of any coarser table.
         monotone_suppression: A class that satisfies the model still does after any other rows were merged into it (so
@@ -41,6 +62,43 @@ class PrivacyModel(Protocol):
     parameter: ClassVar[str]
     is_global: ClassVar[bool]
     compares_distributions: ClassVar[bool]
+    judges: ClassVar[Judges]
+    needs: ClassVar[Needs]
+    supported_by: ClassVar[frozenset[Support]]
+    counts_persons: ClassVar[bool]
+    start: ClassVar[Mapping[str, Any]]
+
+    ignores_spelling: ClassVar[bool]
+    lists_all_values: ClassVar[bool]
+
+    @property
+    def published_subset(self) -> Any:
+        """The column and value of the rows that are published, for a model that hides who of a list is among them."""
+        ...
+
+    @property
+    def population_table(self) -> DataPlan | None:
+        """The table of the population that classes are compared with."""
+        ...
+
+    @property
+    def value_hierarchy(self) -> Any:
+        """The hierarchy of the values of its column."""
+        ...
+
+    @property
+    def listed_values(self) -> tuple[str, ...]:
+        """The values of its column that a plan lists for it."""
+        ...
+
+    def with_listed_values(self, values: tuple[str, ...]) -> "PrivacyModel":
+        """Return the model with other listed values."""
+        ...
+
+    @property
+    def states_population(self) -> bool:
+        """Whether its parameters state the size of the population, so that rows need no weights."""
+        ...
 
     @property
     def reference(self) -> Against:
@@ -150,6 +208,11 @@ def evaluate(model: PrivacyModel, classes: EquivalenceClasses, whole: Equivalenc
     return bool(fine) and gap <= EXACT * (1 + abs(model.requested)), reached
 
 
+def requested_class_size(models: Iterable[PrivacyModel], default: int) -> int:
+    """Return the largest class size that models of class sizes alone request: the k of a plan."""
+    return max((model.min_class_size for model in models if model.judges == "sizes"), default=default)
+
+
 def is_global(model: PrivacyModel) -> TypeGuard[GlobalModel]:
     """Return whether a model is global."""
     return model.is_global
@@ -162,6 +225,36 @@ class BaseModel(PlanPart, AbstractValue):
     compares_distributions: ClassVar[bool] = False
     least: ClassVar[bool] = False
     parameter: ClassVar[str]
+    judges: ClassVar[Judges] = "values"
+    needs: ClassVar[Needs] = ""
+    supported_by: ClassVar[frozenset[Support]] = frozenset()
+    counts_persons: ClassVar[bool] = True
+    start: ClassVar[Mapping[str, Any]] = MappingProxyType({})
+    ignores_spelling: ClassVar[bool] = False
+    lists_all_values: ClassVar[bool] = False
+
+    @property
+    def published_subset(self) -> Any:
+        return None
+
+    @property
+    def population_table(self) -> DataPlan | None:
+        return None
+
+    @property
+    def value_hierarchy(self) -> Any:
+        return None
+
+    @property
+    def listed_values(self) -> tuple[str, ...]:
+        return ()
+
+    def with_listed_values(self, values: tuple[str, ...]) -> Any:  # noqa: ARG002
+        return self
+
+    @property
+    def states_population(self) -> bool:
+        return any(getattr(self, name, None) is not None for name in ("sampling_fraction", "population_size"))
 
     @property
     def reference(self) -> Against:
@@ -224,6 +317,7 @@ class RiskModel(BaseModel):
     """Base class of models with a maximum risk and no sensitive column."""
 
     parameter: ClassVar[str] = "threshold"
+    judges: ClassVar[Judges] = "weights"
     column: ClassVar[None] = None
 
 
@@ -231,6 +325,7 @@ class GlobalRiskModel(RiskModel):
     """Base class of models with a maximum risk of all classes jointly."""
 
     is_global: ClassVar[bool] = True
+    judges: ClassVar[Judges] = "release"
 
 
 class DistributionModel(BaseModel):

@@ -26,8 +26,7 @@ from sfumato.microdata.models.equivalence_classes import (
     Histogram,
     histogram,
 )
-from sfumato.microdata.models.k_anonymity import KAnonymity
-from sfumato.microdata.models.model import PrivacyModel
+from sfumato.microdata.models.model import Judges, PrivacyModel
 from sfumato.values import Value, replace
 
 # Names of class contents: the persons; and, with a column's name appended, the persons who have a value of it.
@@ -111,6 +110,7 @@ class PersonModel(Value):
 
     model: PrivacyModel
     is_global: ClassVar[bool] = False
+    judges: ClassVar[Judges] = "persons"
 
     def __getattr__(self, name: str) -> Any:
         """Delegate all other attributes, such as the parameter and the minimum class size, to the model of rows."""
@@ -167,6 +167,6 @@ def counting_persons(models: tuple[PrivacyModel, ...]) -> tuple[PrivacyModel, ..
 def enough_persons(models: Sequence[PrivacyModel]) -> int | None:
     """Return the number of persons with which a class satisfies all models; None if no number suffices."""
     about_persons = [model.model for model in models if isinstance(model, PersonModel)]
-    if len(about_persons) < len(models) or not all(isinstance(model, KAnonymity) for model in about_persons):
+    if len(about_persons) < len(models) or not all(model.judges == "sizes" for model in about_persons):
         return None
     return max((model.min_class_size for model in about_persons), default=0)

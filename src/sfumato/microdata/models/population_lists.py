@@ -1,15 +1,17 @@
 """Models given a list of persons of the population: k-map and δ-presence."""
 
+from collections.abc import Mapping
 from math import ceil, exp, sqrt
 from pathlib import Path
-from typing import Annotated, ClassVar
+from types import MappingProxyType
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
 from sfumato.localization.messages import Message
 from sfumato.microdata.data_plan import DATA, DataPlan
 from sfumato.microdata.models.equivalence_classes import POPULATION, BoolArray, Counts, EquivalenceClasses, Floats
-from sfumato.microdata.models.model import EXACT, BaseModel, rows_beyond
+from sfumato.microdata.models.model import EXACT, BaseModel, Judges, Needs, rows_beyond
 from sfumato.schema.composite import Conversion, KeySchema, RecordSchema, Scalar, UnionSchema
 from sfumato.schema.dataclass_schema import KeyInfo
 from sfumato.schema.paths import FilePath
@@ -67,10 +69,16 @@ class KMap(BaseModel):
         KeyInfo("how often a class of fewer persons may have the requested number of rows", minimum=0, maximum=1),
     ] = 0.05
     name: ClassVar[str] = "k-map"
+    judges: ClassVar[Judges] = "population"
+    start: ClassVar[Mapping[str, Any]] = MappingProxyType({"k": 5})
     parameter: ClassVar[str] = "k"
     least: ClassVar[bool] = True
     column: ClassVar[None] = None
     monotone_suppression: ClassVar[bool] = True
+
+    @property
+    def population_table(self) -> DataPlan | None:
+        return self.population
 
     def check_part(self) -> None:
         if (self.population is None) == (self.sampling_fraction is None):
@@ -142,7 +150,14 @@ def persons_of(classes: EquivalenceClasses) -> Counts:
 
 
 class Subset(PlanPart):
-    """The rows that belong to the research subset: those with this value in this column.
+    """The rows that belong to the research subset: those with this value in this column."""
+
+    column: Annotated[str, KeyInfo("the column that marks the subset")]
+    value: Annotated[str, Scalar("its value for rows of the subset")]
+
+
+class DeltaPresence(BaseModel):
+    """In every class, the share of the `subset` among the persons of the list lies between `lower` and `upper`.
 
     Nergiz, M., Atzori, M., Clifton, C. (2007). Hiding the presence of individuals from shared databases,
     https://doi.org/10.1145/1247480.1247554. The rows are the population (a public list); a column marks those that
@@ -160,19 +175,27 @@ class Subset(PlanPart):
     its parts).
     """
 
-    column: Annotated[str, KeyInfo("the column that marks the subset")]
-    value: Annotated[str, Scalar("its value for rows of the subset")]
-
-
-class DeltaPresence(BaseModel):
-    """In every class, the share of the `subset` among the persons of the list lies between `lower` and `upper`."""
-
     lower: Annotated[float, KeyInfo("the least share of the subset in a class", minimum=0, maximum=1)]
     upper: Annotated[float, KeyInfo("the greatest share", minimum=0, maximum=1)]
     subset: Annotated[Subset, KeyInfo("which rows belong to the subset")]
     name: ClassVar[str] = "delta-presence"
+    judges: ClassVar[Judges] = "population"
+    needs: ClassVar[Needs] = "list"
+    counts_persons: ClassVar[bool] = False
+    start: ClassVar[Mapping[str, Any]] = MappingProxyType({"lower": 0.0, "upper": 0.5})
     parameter: ClassVar[str] = "upper"
     column: ClassVar[None] = None
+
+    @property
+    def published_subset(self) -> Subset:
+        return self.subset
+
+    @property
+    def listed_values(self) -> tuple[str, ...]:
+        return (self.subset.value,)
+
+    def with_listed_values(self, values: tuple[str, ...]) -> "DeltaPresence":
+        return replace(self, subset=replace(self.subset, value=values[0]))
 
     def check_part(self) -> None:
         if self.lower > self.upper:

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.microdata.models.equivalence_classes import BoolArray, EquivalenceClasses, Histogram, histogram
-from sfumato.microdata.models.model import BaseModel, PrivacyModel
+from sfumato.microdata.models.model import BaseModel, Judges, PrivacyModel
 from sfumato.microdata.models.registry import SHAPES
 from sfumato.schema.composite import Anything, KeySchema, RecordSchema, TaggedUnionSchema, UnionSchema
 from sfumato.schema.dataclass_schema import NO_KEY
@@ -74,6 +74,7 @@ class Protection(BaseModel):
     model: Annotated[PrivacyModel, NO_KEY]
     name: ClassVar[str] = "attribute-disclosure"
     is_global: ClassVar[bool] = True
+    judges: ClassVar[Judges] = "release"
     column: ClassVar[None] = None
     parameter: ClassVar[str] = "model"
 

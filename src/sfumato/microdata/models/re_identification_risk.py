@@ -1,6 +1,8 @@
 """Models of re-identification risk: the average risk, and the risk of single rows and of all given the population."""
 
-from typing import Annotated, ClassVar
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
@@ -13,7 +15,7 @@ from sfumato.microdata.models.equivalence_classes import (
     Floats,
     estimated_persons,
 )
-from sfumato.microdata.models.model import EXACT, GlobalRiskModel, RiskModel
+from sfumato.microdata.models.model import EXACT, GlobalRiskModel, Needs, RiskModel, Support
 from sfumato.schema.dataclass_schema import KeyInfo
 
 
@@ -39,6 +41,7 @@ class AverageRisk(GlobalRiskModel):
 
     threshold: Annotated[float, KeyInfo("the greatest average risk", minimum=0, maximum=1)]
     name: ClassVar[str] = "average-risk"
+    start: ClassVar[Mapping[str, Any]] = MappingProxyType({"threshold": 0.1})
 
     def check_part(self) -> None:
         if self.threshold <= 0:
@@ -109,6 +112,9 @@ class IndividualRisk(RiskModel):
     threshold: Annotated[float, KeyInfo("the greatest risk of a row", minimum=0, maximum=1)]
     sampling_fraction: SamplingFraction = None
     name: ClassVar[str] = "individual-risk"
+    needs: ClassVar[Needs] = "weights"
+    supported_by: ClassVar[frozenset[Support]] = frozenset({"local-suppression"})
+    start: ClassVar[Mapping[str, Any]] = MappingProxyType({"threshold": 0.01})
     monotone_suppression: ClassVar[bool] = True
 
     def check_part(self) -> None:
@@ -163,6 +169,9 @@ class GlobalRisk(GlobalRiskModel):
     threshold: Annotated[float, KeyInfo("the greatest expected share of rows that are found", minimum=0, maximum=1)]
     sampling_fraction: SamplingFraction = None
     name: ClassVar[str] = "global-risk"
+    needs: ClassVar[Needs] = "weights"
+    supported_by: ClassVar[frozenset[Support]] = frozenset({"local-suppression"})
+    start: ClassVar[Mapping[str, Any]] = MappingProxyType({"threshold": 0.01})
 
     def check_part(self) -> None:
         if self.threshold <= 0 or self.sampling_fraction == 0:

@@ -26,9 +26,11 @@ Monotone under generalization (the distance is convex), not under suppression. T
 violating class can keep.
 """
 
+from collections.abc import Mapping
 from datetime import date
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
+from types import MappingProxyType
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
@@ -58,7 +60,20 @@ class TCloseness(DistributionModel):
     order: Annotated[tuple[TextOrNumber, ...], KeyInfo("all values from the lowest to the highest", at_least=2)] = ()
     reference: Comparison = "both"
     name: ClassVar[str] = "t-closeness"
+    start: ClassVar[Mapping[str, Any]] = MappingProxyType({"t": 0.3, "distance": "equal"})
+    lists_all_values: ClassVar[bool] = True
     parameter: ClassVar[str] = "t"
+
+    @property
+    def value_hierarchy(self) -> HierarchyBuilder | None:
+        return self.hierarchy
+
+    @property
+    def listed_values(self) -> tuple[str, ...]:
+        return self.order
+
+    def with_listed_values(self, values: tuple[str, ...]) -> "TCloseness":
+        return replace(self, order=values)
 
     def check_part(self) -> None:
         if (self.distance == "hierarchical") != (self.hierarchy is not None):

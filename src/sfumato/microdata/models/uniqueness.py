@@ -1,13 +1,15 @@
 """Models of uniqueness: the share of the published rows that are unique in the sample, or in the population."""
 
-from typing import Annotated, ClassVar, Literal
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 
 from sfumato.localization.messages import Message
 from sfumato.microdata.measures.population import PopulationUniquenessEstimate, uniqueness
 from sfumato.microdata.models.equivalence_classes import BoolArray, EquivalenceClasses, estimated_persons
-from sfumato.microdata.models.model import EXACT, GlobalRiskModel
+from sfumato.microdata.models.model import EXACT, GlobalRiskModel, Needs
 from sfumato.microdata.models.re_identification_risk import SamplingFraction
 from sfumato.schema.dataclass_schema import KeyInfo
 
@@ -33,6 +35,7 @@ class SampleUniqueness(GlobalRiskModel):
 
     threshold: Annotated[float, KeyInfo("the greatest share of unique rows", minimum=0, maximum=1)]
     name: ClassVar[str] = "sample-uniqueness"
+    start: ClassVar[Mapping[str, Any]] = MappingProxyType({"threshold": 0.05})
 
     def violating(self, classes: EquivalenceClasses, whole: EquivalenceClasses) -> BoolArray:  # noqa: ARG002
         if self.threshold >= 1:
@@ -83,6 +86,8 @@ class PopulationUniqueness(GlobalRiskModel):
     population_size: Annotated[int | None, KeyInfo("persons of the population", minimum=1)] = None
     sampling_fraction: SamplingFraction = None
     name: ClassVar[str] = "population-uniqueness"
+    needs: ClassVar[Needs] = "weights"
+    start: ClassVar[Mapping[str, Any]] = MappingProxyType({"threshold": 0.01})
     monotone_generalization: ClassVar[bool] = False
 
     def check_part(self) -> None:

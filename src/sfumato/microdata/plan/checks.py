@@ -1,14 +1,12 @@
 """Checks of a plan as a whole: what differential privacy, local suppression and linked files do not allow in it."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from sfumato.errors import PlanIssue, did_you_mean, issue
 from sfumato.localization.messages import Message
 from sfumato.microdata.data_plan import DataPlan
-from sfumato.microdata.models.k_anonymity import KAnonymity, SetSizes, least_sizes
-from sfumato.microdata.models.l_diversity import LDiversity
-from sfumato.microdata.models.registry import is_differential_privacy
+from sfumato.microdata.models.k_anonymity import SetSizes, least_sizes
 from sfumato.microdata.perturbation.plan import ShiftDays
 from sfumato.microdata.plan.methods import Auto, Exhaustive, Greedy, LocalSuppression, Optimal, SafePub
 from sfumato.microdata.plan.model import ColumnPlan, OutputPlan, RequestedPlan
@@ -21,14 +19,14 @@ if TYPE_CHECKING:
 
 def sampled_data(plan: RequestedPlan) -> DataPlan:
     """How rows are read that may be sampled: values that do not fit drop theirs, since a refusal would reveal them."""
-    if plan.data.on_invalid != "error" or not any(map(is_differential_privacy, plan.privacy)):
+    if plan.data.on_invalid != "error" or not any(model.judges == "sampling" for model in plan.privacy):
         return plan.data
     return replace(plan.data, on_invalid="drop")
 
 
 def sampling_faults(plan: RequestedPlan) -> list[PlanIssue]:
     """Return issues of a plan with differential privacy, or with sampled rows."""
-    promises = [model for model in plan.privacy if is_differential_privacy(model)]
+    promises = [cast("DifferentialPrivacy", model) for model in plan.privacy if model.judges == "sampling"]
     if isinstance(plan.method, SafePub) != bool(promises):
         do = "Use privacy: {model: differential-privacy, …} and method: {name: safepub} together."
         return [issue("method.name", "differential_privacy_and_safepub", hint=do)]
@@ -91,10 +89,6 @@ def _private_column_faults(plan: RequestedPlan) -> list[PlanIssue]:
     return faults
 
 
-# The models that local suppression supports.
-KEPT = ("k-anonymity", "individual-risk", "global-risk")
-
-
 def cell_faults(plan: RequestedPlan) -> list[PlanIssue]:
     """Return issues of a plan for local suppression, and of keys that only this method supports."""
     if not isinstance(plan.method, LocalSuppression):
@@ -108,7 +102,7 @@ def cell_faults(plan: RequestedPlan) -> list[PlanIssue]:
     faults = [
         issue(f"privacy[{place}].model", "cells_promise", name=model.name)
         for place, model in enumerate(plan.privacy)
-        if model.name not in KEPT
+        if "local-suppression" not in model.supported_by
     ]
     faults += _set_faults(plan)
     if plan.data.on_missing == "any":
@@ -153,7 +147,7 @@ def relation_faults(plan: RequestedPlan) -> list[PlanIssue]:
         do = f"Use {', '.join(kind.name for kind in METHODS)}: levels are searched for all files together."
         faults.append(issue("method.name", "does_not_go_with_files", hint=do, name=plan.method.name))
     for place, model in enumerate(plan.privacy):
-        if not isinstance(model, KAnonymity | LDiversity) or (isinstance(model, KAnonymity) and model.subsets.entries):
+        if "linked-files" not in model.supported_by or least_sizes([model]):
             do = "Promise k-anonymity and l-diversity: of persons with all their rows."
             faults.append(issue(f"privacy[{place}]", "does_not_go_with_files", hint=do, name=model.name))
     faults += [fault for name, column in plan.columns.items() for fault in _linked_column_faults(name, column)]

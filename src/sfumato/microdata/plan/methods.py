@@ -70,6 +70,11 @@ Seconds = Annotated[float, KeyInfo("seconds after which the best found so far is
 Hiding = Annotated[bool, KeyInfo("draw a near-optimal release at random, to prevent minimality attacks")]
 
 
+# What a method publishes: one level per column, levels per class, cuts between values, classes with own labels, single
+# values as missing, means of groups, a sample of the rows at one level per column, or the best of several.
+RecodingKind = Literal["levels", "local", "cuts", "classes", "cells", "means", "sample", "best"]
+
+
 class FullDomain(PlanPart):
     """Parameters of all full-domain methods.
 
@@ -87,6 +92,8 @@ class FullDomain(PlanPart):
     time_limit: Seconds = 60.0
     hide_minimality: Hiding = False
     name: ClassVar[str] = ""
+    recoding: ClassVar[RecodingKind] = "levels"
+    search: ClassVar[str] = "full_domain.search"
 
 
 class Exhaustive(FullDomain):
@@ -141,6 +148,8 @@ class KOptimize(PlanPart):
     time_limit: Seconds = 60.0
     class_column: ClassColumn = None
     name: ClassVar[str] = "k-optimize"
+    recoding: ClassVar[RecodingKind] = "cuts"
+    search: ClassVar[str] = "k_optimize.search"
 
 
 class Local(FullDomain):
@@ -158,6 +167,8 @@ class Local(FullDomain):
     ] = 0.0
     nodes: Annotated[int, KeyInfo("the most nodes gone through in a round", minimum=1)] = 20_000
     name: ClassVar[str] = "local"
+    recoding: ClassVar[RecodingKind] = "local"
+    search: ClassVar[str] = "local_recoding.search"
 
 
 class Mondrian(PlanPart):
@@ -185,6 +196,8 @@ class Mondrian(PlanPart):
     hide_minimality: Hiding = False
     suppression: Budget = Suppression()
     name: ClassVar[str] = "mondrian"
+    recoding: ClassVar[RecodingKind] = "classes"
+    search: ClassVar[str] = "mondrian.search"
 
     def check_part(self) -> None:
         if self.cut == "loss" and (self.mode, self.choice) != ("strict", "widest"):
@@ -203,6 +216,8 @@ class Auto(PlanPart):
     time_limit: Seconds = 60.0
     hide_minimality: Hiding = False
     name: ClassVar[str] = "auto"
+    recoding: ClassVar[RecodingKind] = "best"
+    search: ClassVar[str] = "auto"
 
 
 class LocalSuppression(PlanPart):
@@ -213,6 +228,8 @@ class LocalSuppression(PlanPart):
 
     time_limit: Seconds = 60.0
     name: ClassVar[str] = "local-suppression"
+    recoding: ClassVar[RecodingKind] = "cells"
+    search: ClassVar[str] = "local_suppression.search"
 
 
 class Microaggregation(PlanPart):
@@ -220,6 +237,8 @@ class Microaggregation(PlanPart):
 
     time_limit: Seconds = 60.0
     name: ClassVar[str] = "microaggregation"
+    recoding: ClassVar[RecodingKind] = "means"
+    search: ClassVar[str] = "microaggregation"
 
 
 class SafePub(PlanPart):
@@ -238,6 +257,8 @@ class SafePub(PlanPart):
     steps: Annotated[int, KeyInfo("nodes tried where there are too many for all", minimum=1)] = 300
     time_limit: Seconds = 60.0
     name: ClassVar[str] = "safepub"
+    recoding: ClassVar[RecodingKind] = "sample"
+    search: ClassVar[str] = "safepub"
 
 
 Method = (

@@ -14,7 +14,6 @@ from sfumato.localization.messages import Message
 from sfumato.microdata.data_plan import DataPlan, codes_of
 from sfumato.microdata.models.model import BaseModel, PrivacyModel
 from sfumato.microdata.models.protection import PROTECT, Protection
-from sfumato.microdata.models.registry import is_delta_presence
 from sfumato.microdata.perturbation.plan import (
     Microaggregate,
     Perturbation,
@@ -349,7 +348,7 @@ class RequestedPlan:
     @property
     def subset(self) -> "Subset | None":
         """The published subset of the rows, if a model hides who belongs to it."""
-        return next((model.subset for model in self.privacy if is_delta_presence(model)), None)
+        return next((model.published_subset for model in self.privacy if model.published_subset is not None), None)
 
     @property
     def removed_columns(self) -> tuple[str, ...]:

@@ -10,9 +10,9 @@ from sfumato.errors import PlanError, PlanIssue, did_you_mean, issue
 from sfumato.hierarchies.lists import SuppressAll
 from sfumato.localization.messages import Message
 from sfumato.microdata.data_plan import DataPlan, code_texts
-from sfumato.microdata.models.k_anonymity import KAnonymity
+from sfumato.microdata.models.k_anonymity import KAnonymity, least_sizes
 from sfumato.microdata.models.model import PrivacyModel
-from sfumato.microdata.models.registry import faults_of, in_one_text, is_delta_presence, is_estimated, is_k_map, located
+from sfumato.microdata.models.registry import faults_of, in_one_text, located
 from sfumato.microdata.perturbation.plan import Microaggregate, SwapHouseholds
 from sfumato.microdata.plan.builder import Plan
 from sfumato.microdata.plan.checks import cell_faults, level_faults, relation_faults, sampled_data, sampling_faults
@@ -214,7 +214,7 @@ def faults_between(plan: RequestedPlan) -> list[PlanIssue]:
     faults.extend(_sample_faults(plan))
     if plan.person is not None and plan.data.on_missing == "any":
         faults.append(issue("data.on_missing", "any_person"))
-    if plan.data.on_missing == "any" and any(model.name != "k-anonymity" for model in plan.guarantees):
+    if plan.data.on_missing == "any" and any(model.judges != "sizes" for model in plan.guarantees):
         faults.append(issue("data.on_missing", "any_alone"))
     return faults
 
@@ -264,17 +264,12 @@ def _sample_faults(plan: RequestedPlan) -> list[PlanIssue]:
     if plan.weight is not None and plan.person is not None:
         faults.append(issue("columns", "weight_does_not_go"))
     for place, model in enumerate(plan.privacy):
-        estimated = is_estimated(model)
-        if estimated and plan.weight is None and not _population_told(model):
+        estimated = model.needs == "weights"
+        if estimated and plan.weight is None and not model.states_population:
             faults.append(issue(f"privacy[{place}]", "population", name=model.name))
         if estimated and plan.subset is not None:
             faults.append(issue(f"privacy[{place}]", "does_not_go_with_delta", name=model.name))
     return faults
-
-
-def _population_told(model: PrivacyModel) -> bool:
-    """Return whether a model of the population states its size itself."""
-    return getattr(model, "sampling_fraction", None) is not None or getattr(model, "population_size", None) is not None
 
 
 def _column_faults(
@@ -305,7 +300,7 @@ def _promise_faults(plan: RequestedPlan, model: PrivacyModel, at: str) -> list[P
 
 def _named_column(model: PrivacyModel) -> str | None:
     """Return the column that a model refers to, or that marks the rows it refers to."""
-    return model.subset.column if is_delta_presence(model) else model.column
+    return model.column if model.published_subset is None else model.published_subset.column
 
 
 def _subset_faults(plan: RequestedPlan) -> list[PlanIssue]:
@@ -323,7 +318,7 @@ def _subset_faults(plan: RequestedPlan) -> list[PlanIssue]:
         # Some rows of a person may be in the subset and others not, and the list would be counted by rows.
         do = Message("error.part.list_needs_one_row")
         faults.append(issue("columns", "delta_presence_and_person", hint=do))
-    if sum(is_delta_presence(model) or is_k_map(model) for model in plan.privacy) > 1:
+    if sum(model.judges == "population" for model in plan.privacy) > 1:
         faults.append(issue("privacy", "there_can_be_one"))
     if any(plan.subset.column in (model.column, plan.utility.target) for model in plan.privacy):
         faults.append(issue("privacy", "the_column_that_marks"))
@@ -363,7 +358,7 @@ def _k_optimize_faults(plan: RequestedPlan) -> list[PlanIssue]:
     """Return issues of a plan for K-Optimize."""
     faults = []
     for place, model in enumerate(plan.privacy):
-        if not isinstance(model, KAnonymity):
+        if "k-optimize" not in model.supported_by:
             faults.append(issue(f"privacy[{place}].model", "does_not_go_k", name=model.name))
     for name in plan.quasi_identifiers:
         if plan.columns[name].max_level is not None:
@@ -422,7 +417,7 @@ def _aggregation_faults(plan: RequestedPlan) -> list[PlanIssue]:
     if not named and ("method" in plan.text or plan.method != Optimal()):
         faults.append(issue("method", "the_microaggregation_of_all"))
     for place, model in enumerate(plan.privacy):
-        if not isinstance(model, KAnonymity) or model.subsets.entries:
+        if "microaggregation" not in model.supported_by or least_sizes([model]):
             faults.append(issue(f"privacy[{place}]", "microaggregation_keeps_k_anonymity"))
     if plan.person is not None or plan.data.on_missing == "any":
         faults.append(issue("columns", "microaggregation_goes_with_neither"))

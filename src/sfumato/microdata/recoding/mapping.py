@@ -22,6 +22,7 @@ from sfumato.microdata.counts.combinations import packing_of
 from sfumato.microdata.counts.frequency_table import Coding, FrequencyTable
 from sfumato.microdata.counts.grouping import Grouped, Grouper, Node
 from sfumato.microdata.models.equivalence_classes import BoolArray, Counts
+from sfumato.microdata.models.model import requested_class_size
 from sfumato.microdata.models.persons import whole_by_persons
 from sfumato.microdata.plan.model import Plan
 from sfumato.values import Value, field
@@ -271,7 +272,7 @@ class AbsentTexts(Value):
         """Return whether the only text is a specific word of fewer rows or persons than the models require."""
         if plan.data.spellings == "keep" or len(self.texts) != 1:
             return False
-        fewest = max([_FEWEST, *(int(model.requested) for model in plan.privacy if model.name == "k-anonymity")])
+        fewest = requested_class_size(plan.privacy, _FEWEST)
         return self.count < fewest and not any(text is None or is_plain(text) for text in self.texts)
 
     def are_blanked(self, plan: Plan) -> bool:

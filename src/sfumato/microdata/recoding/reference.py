@@ -7,7 +7,7 @@ file.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +20,6 @@ from sfumato.microdata.counts.grouping import Grouped
 from sfumato.microdata.models.equivalence_classes import POPULATION, Counts, EquivalenceClasses, Histogram
 from sfumato.microdata.models.model import PrivacyModel
 from sfumato.microdata.models.persons import whole_by_persons
-from sfumato.microdata.models.t_closeness import TCloseness
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.recoding.mapping import Labels, LevelRecoding, Recoding, published_labels
 from sfumato.microdata.recoding.recoding_file import no_recoding
@@ -147,8 +146,8 @@ class Reference(Value):
         """Return the models with the hierarchies as they were at the time of the release."""
         hierarchies = self.hierarchies or {}
         return tuple(
-            replace(model, hierarchy=hierarchies[place])
-            if isinstance(model, TCloseness) and place in hierarchies
+            replace(cast("Any", model), hierarchy=hierarchies[place])
+            if model.value_hierarchy is not None and place in hierarchies
             else model
             for place, model in enumerate(models)
         )
@@ -179,9 +178,9 @@ def reference_dict(plan: Plan, table: FrequencyTable, recoding: Recoding) -> dic
             "sensitive": {name: _totals(members.sensitive[name]) for name in plan.promise_columns},
         }
     hierarchies = {
-        str(place): [list(row) for row in model.hierarchy.fit([]).hierarchy.rows()]
+        str(place): [list(row) for row in model.value_hierarchy.fit([]).hierarchy.rows()]
         for place, model in enumerate(plan.privacy)
-        if isinstance(model, TCloseness) and isinstance(model.hierarchy, HierarchyFile)
+        if isinstance(model.value_hierarchy, HierarchyFile)
     }
     persons = persons_by_label(table, recoding)
     if persons is not None:

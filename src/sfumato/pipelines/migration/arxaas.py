@@ -13,7 +13,6 @@ from sfumato.microdata.measures.population import uniqueness
 from sfumato.microdata.measures.risk import prosecutor
 from sfumato.microdata.models.equivalence_classes import Counts
 from sfumato.microdata.models.k_anonymity import KAnonymity
-from sfumato.microdata.models.l_diversity import LDiversity
 from sfumato.microdata.models.model import PrivacyModel
 from sfumato.microdata.models.registry import MODEL
 from sfumato.microdata.plan.builder import Plan
@@ -293,12 +292,12 @@ def _metrics(report: Report, models: Sequence[PrivacyModel]) -> dict[str, Any]:
 
 def _promise(model: PrivacyModel) -> dict[str, Any]:
     """Return a model as ARX describes it."""
-    least = max(model.min_class_size, int(model.requested) if isinstance(model, LDiversity) else 1)
+    least = model.min_class_size
     own: dict[str, Any] = {model.parameter: model.requested}
     if model.column is not None:
         own = {"attribute": model.column, **own}
-    if isinstance(model, LDiversity) and model.variant == "recursive":
-        own["c"] = model.c
+    if constant := getattr(model, "c", None):
+        own["c"] = constant
     threshold = 1 / least
     return {
         "monotonicWithGeneralization": model.monotone_generalization,

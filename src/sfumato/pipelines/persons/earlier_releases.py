@@ -15,7 +15,7 @@ from sfumato.engines.postprocessing import open_published
 from sfumato.errors import PlanError, UnattainableError, issue
 from sfumato.localization.messages import Message
 from sfumato.microdata.data_plan import DataPlan
-from sfumato.microdata.models.k_anonymity import KAnonymity
+from sfumato.microdata.models.model import requested_class_size
 from sfumato.microdata.perturbation.plan import Noise, Perturbation, Pram, Pseudonym
 from sfumato.microdata.plan.model import ColumnPlan, Plan
 from sfumato.microdata.plan.resolve import released_plan
@@ -118,7 +118,7 @@ def classes_of_persons(contents: Mapping[str, Contents]) -> dict[str, Hashable]:
 
 def joint_k(plans: Iterable[Plan]) -> int:
     """Return the requested size of history groups: the greatest k of all releases, or 2 without any."""
-    return max((model.k for plan in plans for model in plan.privacy if isinstance(model, KAnonymity)), default=2)
+    return requested_class_size((model for plan in plans for model in plan.privacy), 2)
 
 
 def read_chain(

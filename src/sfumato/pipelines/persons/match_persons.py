@@ -14,8 +14,7 @@ from sfumato.errors import PlanError, UnattainableError
 from sfumato.hierarchies.types import canonical
 from sfumato.microdata.counts.persons import by_plain_keys
 from sfumato.microdata.models.equivalence_classes import EquivalenceClasses, histogram
-from sfumato.microdata.models.k_anonymity import KAnonymity
-from sfumato.microdata.models.l_diversity import LDiversity
+from sfumato.microdata.models.model import PrivacyModel
 from sfumato.microdata.plan.methods import Optimal, Suppression
 from sfumato.microdata.plan.model import Plan, hierarchy_of
 from sfumato.microdata.plan.resolve import released_plan
@@ -40,7 +39,6 @@ from sfumato.pipelines.verify import verify
 from sfumato.values import Value, replace
 
 # Models that history groups also satisfy; others are satisfied by the classes of each release.
-KEPT_BY_GROUPS = (KAnonymity, LDiversity)
 
 
 class MatchedRelease(Value):
@@ -187,10 +185,11 @@ class _Rule(Value):
         return all(
             self._diverse(model, values)
             for model in self.plan.privacy
-            if isinstance(model, LDiversity) and model.column in self.columns
+            if "linked-files" in model.supported_by and model.column in self.columns
         )
 
-    def _diverse(self, model: LDiversity, entries: Sequence[Values]) -> bool:
+    def _diverse(self, model: PrivacyModel, entries: Sequence[Values]) -> bool:
+        assert model.column is not None
         at = list(self.columns).index(model.column)
         values = [entry[at] for entry in entries if len(entry) > at]
         if not values:
@@ -221,7 +220,7 @@ def check_together(placed: MatchedRelease, published: PublishedRows, plan: Plan)
         "persons": len(contents),
         "groups": together.groups,
         "smallest_group": together.smallest,
-        "promises_of_groups": [model.name for model in plan.privacy if isinstance(model, KEPT_BY_GROUPS)],
+        "promises_of_groups": [model.name for model in plan.privacy if "linked-files" in model.supported_by],
     }
 
 

@@ -6,13 +6,14 @@ by that, fewer columns are chosen, with more detail left.
 
 from collections.abc import Collection, Mapping, Sequence
 from math import ceil
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from sfumato.microdata.counts.frequency_table import FrequencyTable, ValueCounts, tabulate
 from sfumato.microdata.methods.local_recoding.candidates import rough_losses
 from sfumato.microdata.models.k_anonymity import KAnonymity
+from sfumato.microdata.models.model import requested_class_size
 from sfumato.microdata.plan.methods import Local, Suppression
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.plan.read import read_plan
@@ -114,7 +115,7 @@ def _of_sample(plan: Plan, share: float) -> Plan:
 
     Models of sensitive columns are left out: they take much time and are the same for every choice of columns.
     """
-    k = next((model.k for model in plan.privacy if isinstance(model, KAnonymity)), 2)
+    k = requested_class_size(plan.privacy, 2)
     columns = {name: column for name, column in plan.columns.items() if column.role == "quasi-identifier"}
     method = Local(aggregate="mean", nodes=_NODES, suppression=getattr(plan.method, "suppression", Suppression()))
     return replace(plan, privacy=(KAnonymity(max(2, ceil(k * share))),), columns=columns, method=method)
@@ -167,8 +168,7 @@ def _cost(losses: Mapping[str, float]) -> float:
 def _losses(plan: Plan, table: FrequencyTable, names: Sequence[str]) -> dict[str, float] | None:
     """Return the loss of each of some quasi-identifiers if there are no others; None if there is no release."""
     own = replace(plan, columns={name: plan.columns[name] for name in names})
-    assert isinstance(own.method, Local)
-    losses = rough_losses(own, own.method, _projected(table, names))
+    losses = rough_losses(own, cast("Local", own.method), _projected(table, names))
     return None if losses is None else dict(losses)
 
 

@@ -21,6 +21,7 @@ from sfumato.microdata.measures.overview import Measures
 from sfumato.microdata.measures.risk import household_figures
 from sfumato.microdata.methods.full_domain.problem import levels_allowed
 from sfumato.microdata.methods.search_result import Result
+from sfumato.microdata.models.model import requested_class_size
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.recoding.mapping import Recoding, tells_something
 from sfumato.microdata.release_report import ClassFigures, LossFigure, Timings, metrics
@@ -217,7 +218,7 @@ def _further_figures(looks: ColumnProfiles, outcome: ReleaseOutcome) -> Iterator
     if few := [*few_values_left(plan, outcome.table)]:
         yield "columns_with_few_values", few
     if plan.household is not None:
-        k = next((int(model.requested) for model in plan.privacy if model.name == "k-anonymity"), 2)
+        k = requested_class_size(plan.privacy, 2)
         figures_of_households = household_figures(outcome.table, outcome.result.recoding, k)
         yield "households", {} if figures_of_households is None else figures_of_households.to_dict()
 
@@ -319,7 +320,7 @@ def _repeated_names(looks: ColumnProfiles) -> tuple[str, ...]:
         return ()
     known = {name: looks.profile(name) for name in looks.plan.quasi_identifiers}
     suggestions |= {name: looks.suggestion(name) for name in known}
-    k = next((int(model.requested) for model in looks.plan.privacy if model.name == "k-anonymity"), 2)
+    k = requested_class_size(looks.plan.privacy, 2)
     note = repeated_names(looks.source, suggestions, {**profiles, **known}, k)
     return (note,) if note else ()
 

@@ -22,7 +22,6 @@ from sfumato.microdata.counts.persons import PersonCount, with_persons
 from sfumato.microdata.counts.survey_sample import Labels, weights_of_labels, with_households, with_weights
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.microdata.models.model import PrivacyModel
-from sfumato.microdata.models.registry import is_alpha_k_anonymity, is_k_map, is_t_closeness, named
 from sfumato.microdata.plan.model import ColumnPlan, Plan, hierarchy_of, located
 from sfumato.microdata.recoding.expected_counts import ExpectedCounts
 from sfumato.microdata.recoding.reference import with_population, with_texts
@@ -30,7 +29,7 @@ from sfumato.pipelines.release_stages.published_columns import changed_texts
 from sfumato.values import replace
 
 if TYPE_CHECKING:
-    from sfumato.microdata.models.population_lists import KMap
+    pass
 
 
 def reading_of(plan: Plan) -> MissingRules:
@@ -260,12 +259,9 @@ def _tabulated(
     plan: Plan, text_counts: ValueCounts, source: Engine
 ) -> tuple[FrequencyTable, tuple[InvalidValues, ...]]:
     """Return the frequency table, including the population if a model requires it."""
-    model = next((model for model in plan.privacy if is_k_map(model) and model.population), None)
-    if model is not None:
-        population, missing = (
-            counted_population(model, plan),
-            (model.population or DataPlan()).missing,
-        )
+    listed = next((model.population_table for model in plan.privacy if model.population_table), None)
+    if listed is not None:
+        population, missing = counted_population(listed, plan), listed.missing
     elif plan.subset is not None:
         population, missing = source.count(plan.quasi_identifiers, reading_of(plan)), plan.data.missing
     else:
@@ -279,12 +275,12 @@ def _tabulated(
     return with_population(table, population, missing), tuple(entry for entry in own if entry.texts)
 
 
-def counted_population(model: "KMap", plan: Plan) -> ValueCounts:
+def counted_population(listed: DataPlan, plan: Plan) -> ValueCounts:
     """Count the population by the quasi-identifiers, with the engine that fits its file."""
     from sfumato.engines.duckdb.engine import DuckDBEngine
 
     columns = plan.quasi_identifiers
-    table = replace(model.population or DataPlan(), codes=plan.source_data.codes)
+    table = replace(listed, codes=plan.source_data.codes)
     with closing(DuckDBEngine(Path(table.source or ""), table)) as engine:
         absent = [name for name in columns if name not in engine.columns]
         if absent:
@@ -351,14 +347,14 @@ def absent(model: PrivacyModel, table: FrequencyTable) -> int:
     Raises:
         PlanError: None of them is, so the model would protect nothing.
     """
-    if is_t_closeness(model) or not named(model) or model.column is None:
+    if model.lists_all_values or not model.listed_values or model.column is None:
         return 0
     texts = {text for text in table.sensitive_values[model.column] if text is not None}
-    every = {*texts, *named(model)}
-    meaning = meanings(every) if is_alpha_k_anonymity(model) else {text: text for text in every}
+    every = {*texts, *model.listed_values}
+    meaning = meanings(every) if model.ignores_spelling else {text: text for text in every}
     present = {meaning[text] for text in texts}
-    lacking = [text for text in named(model) if meaning[text] not in present]
-    if len(lacking) == len(named(model)):
+    lacking = [text for text in model.listed_values if meaning[text] not in present]
+    if len(lacking) == len(model.listed_values):
         raise PlanError("named-values.privacy_names_no_value_that", name=model.name, column=model.column).about(
             values=lacking
         )

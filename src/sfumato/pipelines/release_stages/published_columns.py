@@ -10,7 +10,7 @@ from sfumato.hierarchies.types import numerals
 from sfumato.localization.messages import Message
 from sfumato.microdata.counts.frequency_table import FrequencyTable, values_of
 from sfumato.microdata.models.equivalence_classes import Counts, Floats
-from sfumato.microdata.models.k_anonymity import KAnonymity
+from sfumato.microdata.models.model import requested_class_size
 from sfumato.microdata.perturbation.number_text import check_digits
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.publish_plan import Limit, PublishPlan, number_of, read_numbers
@@ -128,7 +128,7 @@ def _numbers(plan: Plan, source: Engine, name: str) -> Numbers:
 
 def _fewest(plan: Plan, numbers: Numbers) -> int:
     """Return how many rows must be beyond a limit."""
-    k = max((model.k for model in plan.privacy if isinstance(model, KAnonymity)), default=FEWEST)
+    k = requested_class_size(plan.privacy, FEWEST)
     return max(FEWEST, min(k, int(numbers.rows.sum()) // _TENTH))
 
 

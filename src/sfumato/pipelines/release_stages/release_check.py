@@ -17,7 +17,6 @@ from sfumato.localization.messages import Message
 from sfumato.microdata.counts.frequency_table import ValueCounts, typed
 from sfumato.microdata.counts.grouping import counted_by, in_order
 from sfumato.microdata.counts.persons import PersonCount, all_persons
-from sfumato.microdata.plan.methods import LocalSuppression
 from sfumato.microdata.plan.model import Plan, hierarchy_of
 from sfumato.microdata.release_check.finer_labels import MOST_LABELS, RawRows, finer_labels
 from sfumato.microdata.release_check.read_back import Inference, ReadBack, mixed_columns, read_back
@@ -212,7 +211,7 @@ class _Attacker:
         planned = {name: self.plan.columns[name] for name in self.further}
         known = (name for name, column in planned.items() if not column.is_pseudonymous)
         operations = {name: column.operations for name, column in planned.items() if column.operations is not None}
-        cells = isinstance(self.plan.method, LocalSuppression)
+        cells = self.plan.method.recoding == "cells"
         self.raw = RawRows((*self.known, *known), raw, self._hierarchies, operations, cells, self.plan.person)
 
     def _add_order(self) -> None:
@@ -308,7 +307,7 @@ class _Attacker:
 
     def finer(self, text_counts: ValueCounts) -> dict[str, Any]:
         """Return which labels of each quasi-identifier are finer; local suppression publishes blanks for `*`."""
-        masks, blank = {}, isinstance(self.plan.method, LocalSuppression)
+        masks, blank = {}, self.plan.method.recoding == "cells"
         for name in self.known:
             labels = text_counts.values[text_counts.columns.index(name)]
             key = (name, labels)

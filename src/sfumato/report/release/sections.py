@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from html import escape
 from pathlib import Path
+from typing import cast
 
 from sfumato.localization.messages import Messages
 from sfumato.microdata.plan.methods import FullDomain
@@ -265,9 +266,9 @@ def _losses(dossier: ReportData) -> Iterator[str]:
 def trade_off(dossier: ReportData) -> str:
     """Return the loss with other suppression limits and neighboring levels."""
     words, report, plan = dossier.words, dossier.report, dossier.plan
-    if not dossier.others or plan is None or not isinstance(plan.method, FullDomain):
+    if not dossier.others or plan is None:
         return ""
-    limit = plan.method.suppression.limit(report.rows)
+    limit = cast("FullDomain", plan.method).suppression.limit(report.rows)
     lines = trade_off_sentences(words, dossier.others, report, limit)
     intro = paragraph(words["report.trade_off_intro"])
     return section(words["report.trade_off"], intro, listing(lines)) if lines else ""

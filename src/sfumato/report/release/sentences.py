@@ -10,7 +10,6 @@ from sfumato.hierarchies.types import plain
 from sfumato.localization.lists import ListMessage, enumeration, names_told
 from sfumato.localization.messages import Messages
 from sfumato.localization.plurals import filled
-from sfumato.microdata.models.registry import named
 from sfumato.microdata.perturbation.plan import Perturbation
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.publish_plan import OPERATIONS, Limit, PublishPlan, number_of
@@ -109,7 +108,7 @@ def _limited(words: Messages, promise: Guarantee, plan: Plan | None, name: str, 
     """Return which values of its column a model limits: all of them, or those listed in the plan (internal only)."""
     asked = (promise.model, promise.column, promise.requested)
     alike = [] if plan is None else [one for one in plan.privacy if (one.name, one.column, one.requested) == asked]
-    values = [str(value) for model in alike for value in named(model)]
+    values = [str(value) for model in alike for value in model.listed_values]
     kind = "by_plan" if plan is None else "all" if not values else "named" if outside else "values"
     return words[f"promise.limited_{kind}"].format(column=name, values=", ".join(dict.fromkeys(values)))
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
-from typing import Any, get_args
+from typing import Any, cast, get_args
 
 from sfumato.localization.lists import enumeration, names_told
 from sfumato.localization.messages import Messages
@@ -155,8 +155,8 @@ def _levels(dossier: ReportData, words: Messages) -> Iterator[tuple[str, str, st
 
 def _budget(dossier: ReportData, words: Messages) -> Iterator[tuple[str, str, str]]:
     plan, rows = dossier.plan, dossier.report.rows
-    if plan is not None and isinstance(plan.method, FullDomain):
-        limit = words.count(plan.method.suppression.limit(rows))
+    if plan is not None and plan.method.recoding in ("levels", "local"):
+        limit = words.count(cast("FullDomain", plan.method).suppression.limit(rows))
         choice = words["sign.budget_text"].format(limit=limit, rows=words.count(rows))
         yield words["sign.budget"], choice, words["sign.budget.why"]
 

@@ -14,23 +14,6 @@ from sfumato.web.forms import EntryList, Form, Values
 from sfumato.web.projects.loaded_data import KINDS
 from sfumato.web.projects.workspace import Workspace
 
-# Initial parameters of a new model; the sensitive column comes from the data.
-STARTS: dict[str, Values] = {
-    "k-anonymity": {"k": 5},
-    "k-map": {"k": 5},
-    "alpha-k-anonymity": {"alpha": 0.5, "k": 5},
-    "l-diversity": {"l": 2, "variant": "distinct"},
-    "t-closeness": {"t": 0.3, "distance": "equal"},
-    "delta-disclosure": {"delta": 1.0},
-    "beta-likeness": {"beta": 1.0, "variant": "enhanced"},
-    "delta-presence": {"lower": 0.0, "upper": 0.5},
-    "average-risk": {"threshold": 0.1},
-    "sample-uniqueness": {"threshold": 0.05},
-    "individual-risk": {"threshold": 0.01},
-    "global-risk": {"threshold": 0.01},
-    "population-uniqueness": {"threshold": 0.01},
-    "differential-privacy": {"epsilon": 2.0, "delta": 1e-5},
-}
 MOST_VALUES = 500
 POPULATION_PREFIX = "population-"
 
@@ -89,13 +72,15 @@ class Promises:
     def _start(self, name: str) -> Values:
         keys = SHAPES[name].keys
         column = {"column": self._sensitive()[0]} if "column" in keys else {}
-        return STARTS[name] | column | ({"subset": self._subset(self._sensitive()[0])} if "subset" in keys else {})
+        subset = {"subset": self._subset(self._sensitive()[0])} if "subset" in keys else {}
+        model: Any = SHAPES[name].make
+        return dict(model.start) | column | subset
 
     def _fields(self, entry: Values) -> None:
         self._form(entry).build()
-        if entry["model"] == "k-map":
+        if "population" in SHAPES[entry["model"]].keys:
             self._population(entry)
-        if entry["model"] == "delta-presence":
+        if "subset" in SHAPES[entry["model"]].keys:
             self._subset_fields(entry)
 
     def _form(self, entry: Values) -> Form:

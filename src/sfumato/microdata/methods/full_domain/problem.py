@@ -20,7 +20,6 @@ from sfumato.microdata.losses.registry import prepare
 from sfumato.microdata.methods.class_assessment import ALL, ClassAssessment, assess
 from sfumato.microdata.methods.search_result import ClassSizeSummary, Deadline, NodeEvaluation, ProgressCallback
 from sfumato.microdata.models.equivalence_classes import BoolArray, Counts, EquivalenceClasses
-from sfumato.microdata.models.k_anonymity import KAnonymity
 from sfumato.microdata.models.model import PrivacyModel
 from sfumato.microdata.models.persons import enough_persons
 from sfumato.microdata.models.protection import Protection, holding_groups
@@ -147,7 +146,7 @@ class LatticeProblem(Value, dict=True):
     @cached_property
     def sizes_alone(self) -> bool:
         """Whether the models depend on class sizes alone: k-anonymity, the usual case, evaluated in one step."""
-        return not self.missing_matches and all(isinstance(model, KAnonymity) for model in self.models)
+        return not self.missing_matches and all(model.judges == "sizes" for model in self.models)
 
     def classes(self, grouped: Grouped) -> EquivalenceClasses:
         """Return the classes of a node as models evaluate them: with their population, if known."""

@@ -20,7 +20,6 @@ from sfumato.microdata.methods.local_recoding import kernels as local_kernels
 from sfumato.microdata.methods.local_recoding.kernels import LabelCosts, NodeBuffers
 from sfumato.microdata.methods.search_result import GRACE, Flag
 from sfumato.microdata.models.equivalence_classes import BoolArray, Counts, EquivalenceClasses, Floats
-from sfumato.microdata.models.k_anonymity import KAnonymity
 from sfumato.microdata.models.model import PrivacyModel
 from sfumato.microdata.models.persons import looked_at
 from sfumato.values import State, Value
@@ -68,7 +67,7 @@ class Sweep(Value, dict=True):
     @cached_property
     def _others(self) -> tuple[PrivacyModel, ...]:
         """The models beyond class sizes, the fastest first: those of no column."""
-        others = (model for model in self.problem.models if not isinstance(model, KAnonymity))
+        others = (model for model in self.problem.models if model.judges != "sizes")
         return tuple(sorted(others, key=lambda model: model.column is not None))
 
     @cached_property

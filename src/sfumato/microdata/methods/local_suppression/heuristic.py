@@ -325,7 +325,7 @@ class RiskPromises(Value):
         classes = classes if weights is None else holding_weights(classes, weights)
         kept = sizes >= max(self.k, 1)
         for model in self.models:
-            if isinstance(model, IndividualRisk):
+            if not model.is_global:
                 kept &= ~model.violating(classes, classes)
         return kept
 
@@ -377,7 +377,7 @@ class Merging:
         failing = self.sizes < self.promises.k
         for model, risks in zip(self.promises.models, self.risks, strict=True):
             limit = model.threshold * (1 + EXACT)
-            if isinstance(model, IndividualRisk):
+            if not model.is_global:
                 failing |= risks > limit
             elif float(risks @ self.sizes) > limit * int(self.sizes.sum()):
                 failing |= risks >= risks[alive].max()

@@ -32,8 +32,8 @@ from sfumato.microdata.methods.local_suppression.heuristic import (
 )
 from sfumato.microdata.methods.search_result import Deadline, ProgressCallback, Result
 from sfumato.microdata.models.equivalence_classes import BoolArray, Counts, Floats
-from sfumato.microdata.models.k_anonymity import KAnonymity, least_sizes
-from sfumato.microdata.models.re_identification_risk import GlobalRisk, IndividualRisk
+from sfumato.microdata.models.k_anonymity import least_sizes
+from sfumato.microdata.models.model import requested_class_size
 from sfumato.microdata.plan.methods import LocalSuppression
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.recoding.mapping import ClassRecoding, Division, division_of
@@ -57,7 +57,7 @@ def search(
     tell = progress or (lambda _done, _all: None)
     deadline = Deadline(method.time_limit)
     cells = cells_of(plan, table)
-    k = max((model.k for model in plan.privacy if isinstance(model, KAnonymity)), default=1)
+    k = requested_class_size(plan.privacy, 1)
     if k > cells.rows:
         raise UnattainableError("rows.k_needs_at_least", k=k, rows=cells.rows)
     rows, proved, bound = _hidden(cells, _risk_promises(plan, table, k), dict(least_sizes(plan.privacy)), deadline)
@@ -83,7 +83,7 @@ class HiddenRows(Value):
 
 def _risk_promises(plan: Plan, table: FrequencyTable, k: int) -> RiskPromises:
     """Return the requirements on classes: k rows, and risks."""
-    models = [model for model in plan.privacy if isinstance(model, IndividualRisk | GlobalRisk)]
+    models: list[Any] = [model for model in plan.privacy if model.judges != "sizes"]
     return RiskPromises(k, models, None if table.sample is None else table.sample.weights)
 
 

@@ -51,7 +51,6 @@ from sfumato.microdata.models.equivalence_classes import (
     Histogram,
     histogram,
 )
-from sfumato.microdata.models.k_anonymity import KAnonymity
 from sfumato.microdata.models.model import PrivacyModel
 from sfumato.microdata.plan.methods import Greedy, Mondrian
 from sfumato.microdata.plan.model import Plan
@@ -231,7 +230,7 @@ def _classes(items: Items, axes: Sequence[Axis], rule: CutRule, models: Sequence
         [axis.places[table.codes[items.combinations, column]] for column, axis in enumerate(axes)]
     )
     start = whole(places, items.counts, rule)
-    others = [model for model in models if not isinstance(model, KAnonymity)]
+    others = [model for model in models if model.judges != "sizes"]
 
     def accepts(ids: npt.NDArray[np.int32], rows: Counts, owners: Ints, number: int) -> BoolArray:
         classes = items.classes(ids, rows, owners, number)
