@@ -11,6 +11,7 @@ import numpy.typing as npt
 from sfumato.engines.duckdb.writing import Cell, Chunk, write_coded
 from sfumato.errors import PlanError, did_you_mean, missing_extra
 from sfumato.values import Value
+from sfumato.formats import CSV, PARQUET, format_named
 
 Format = Literal["csv", "parquet"]
 # Number of rows shown in a notebook.
@@ -152,10 +153,10 @@ def format_of(path: Path) -> Format:
     Raises:
         PlanError: If it indicates none.
     """
-    formats: dict[str, Format] = {".csv": "csv", ".parquet": "parquet"}
-    if path.suffix.lower() not in formats:
+    form = format_named(path)
+    if form not in (CSV, PARQUET):
         raise PlanError("format.neither_csv_nor_parquet", name=path.name)
-    return formats[path.suffix.lower()]
+    return "csv" if form is CSV else "parquet"
 
 
 def _codes(categories: Sequence[Cell], values: Sequence[Cell]) -> npt.NDArray[np.uint32]:

@@ -12,6 +12,7 @@ from typing import IO
 
 from sfumato.delimited.dialect import damaged, encoding_of, wrong_encoding
 from sfumato.errors import DataError, EngineError
+from sfumato.formats import is_packed
 from sfumato.localization.messages import Message
 from sfumato.patterns import regex
 
@@ -33,7 +34,7 @@ def wide_encoding(path: Path) -> str | None:
     """
     with (
         suppress(*DAMAGED, OSError, ValueError),
-        gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb") as stream,
+        gzip.open(path) if is_packed(path) else path.open("rb") as stream,
     ):
         first = stream.read(4)
         if first in (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE):
@@ -60,7 +61,7 @@ def open_text(path: Path, encoding: str = "utf-8") -> Iterator[IO[str]]:
     wide = wide_encoding(path) if name == "utf-8" else None
     if wide is not None:
         raise wrong_encoding(encoding, wide)
-    unpacking = gzip.open if path.suffix.lower() == ".gz" else open
+    unpacking = gzip.open if is_packed(path) else open
     try:
         with unpacking(path, "rt", encoding="utf-8-sig" if name == "utf-8" else encoding, newline="") as stream:
             yield stream
@@ -79,7 +80,7 @@ def _undecoded(path: Path, encoding: str) -> tuple[int, int] | None:
     content = bytearray()
     with (
         suppress(*DAMAGED),
-        gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb") as stream,
+        gzip.open(path) if is_packed(path) else path.open("rb") as stream,
     ):
         while len(content) < MOST_LOOKED_THROUGH and (piece := stream.read(PIECE)):
             content += piece

@@ -30,35 +30,27 @@ from sfumato.engines.line_kernels import (
 )
 from sfumato.engines.sql import check_names
 from sfumato.errors import DataError, PlanError
+from sfumato.formats import FORMATS, Format, format_named, is_packed
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.values import Value, replace
 
-FORMATS = {
-    "csv": (".csv", ".tsv", ".txt", ".data", ".gz"),
-    "parquet": (".parquet", ".pq"),
-    "json": (".json", ".jsonl", ".ndjson"),
-    "excel": (".xlsx", ".xls", ".xlsb", ".ods"),
-    "sqlite": (".sqlite", ".sqlite3", ".db"),
-    "duckdb": (".duckdb", ".ddb"),
-    "survey": (".sav", ".zsav", ".por", ".dta", ".sas7bdat", ".xpt"),
-}
 PLANS = (".yaml", ".yml")
 _LOOKED_AT_BYTES = 1 << 16
-SUFFIXES = {suffix: form for form, suffixes in FORMATS.items() for suffix in suffixes}
 
 
-def format_of(path: Path, data: DataPlan) -> str:
+def format_of(path: Path, data: DataPlan) -> Format:
     """Return the format of a file: as in the plan, or by its extension."""
     if data.format is not None:
-        return data.format
-    suffix = path.suffix.lower()
-    if suffix not in SUFFIXES and (path.is_dir() or not path.exists()):
-        suffix = files_of(path)[0].suffix.lower()
-    if suffix in PLANS:
+        return FORMATS[data.format]
+    named, form = path, format_named(path)
+    if form is None and (path.is_dir() or not path.exists()):
+        named = files_of(path)[0]
+        form = format_named(named)
+    if named.suffix.lower() in PLANS:
         raise PlanError("format.is_a_plan_by_its", name=path.name)
-    if suffix not in SUFFIXES:
+    if form is None:
         raise PlanError("format.data_format_ending_belongs", suffix=path.suffix, names=", ".join(sorted(FORMATS)))
-    return SUFFIXES[suffix]
+    return form
 
 
 def files_of(path: Path) -> list[Path]:
@@ -86,10 +78,10 @@ def _files_within(folder: Path) -> list[Path]:
     return [file for file in folder.rglob("*") if file.is_file() and not file.name.startswith((".", "_"))]
 
 
-def files_in(path: Path, form: str) -> list[Path]:
+def files_in(path: Path, form: Format) -> list[Path]:
     """Return the files of a format for a path; in a folder, those with its extensions, or all if there are none."""
     files = files_of(path)
-    fitting = [file for file in files if SUFFIXES.get(file.suffix.lower()) == form] if path.is_dir() else []
+    fitting = [file for file in files if format_named(file) is form] if path.is_dir() else []
     return fitting or files
 
 
@@ -107,7 +99,7 @@ def checksum(path: Path) -> str:
 def about_rows(path: Path) -> int | None:
     """Estimate the number of rows of delimited files by the length of their first lines; None if compressed."""
     files = files_of(path)
-    if any(file.suffix.lower() == ".gz" for file in files):
+    if any(map(is_packed, files)):
         return None
     with files[0].open("rb") as stream:
         start = stream.read(_LOOKED_AT_BYTES)
@@ -208,7 +200,7 @@ def _opened(file: Path, encoding: str, bytewise: bool) -> Iterator[IO[Any]]:
         with open_text(file, encoding) as texts:
             yield texts
         return
-    unpacking: Any = gzip.open if file.suffix.lower() == ".gz" else open
+    unpacking: Any = gzip.open if is_packed(file) else open
     try:
         with unpacking(file, "rb") as stream:
             yield stream

@@ -11,6 +11,7 @@ from sfumato.engines.duckdb.writing import copy_statement
 from sfumato.engines.engine import Engine, MissingRules, PublishedRows
 from sfumato.engines.join_keys import PERSONS_FILE
 from sfumato.errors import InternalError, PlanError
+from sfumato.formats import CSV, format_named
 from sfumato.hierarchies.label_bounds import Bounds, bounds_of, is_whole
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.microdata.plan.model import Plan
@@ -62,7 +63,7 @@ def open_published(path: Path, reading: DataPlan, quotes: bool, opens: Sequence[
         opens: Further files that are read with it.
     """
     engine = DuckDBEngine(path, reading, opens=opens)
-    return unquoted(engine) if quotes and path.suffix == ".csv" else engine
+    return unquoted(engine) if quotes and format_named(path) is CSV else engine
 
 
 def _check(before: DuckDBEngine, after: DuckDBEngine) -> None:

@@ -12,6 +12,7 @@ from sfumato.delimited.dialect import Dialect, check_decimal, empty
 from sfumato.delimited.header import SAMPLED_RECORDS, header_of
 from sfumato.delimited.records import read_lines
 from sfumato.errors import DataError, extra_part
+from sfumato.formats import JSON, format_named
 from sfumato.localization.messages import Message
 
 Columns = dict[str, list[Any]]
@@ -81,21 +82,24 @@ def read_records(
 
 
 def _read(path: Path, dialect: Dialect) -> list[dict[str, Any]]:
-    ending = path.suffix.lower()
-    if ending == ".parquet":
-        return _read_parquet(path)
-    if ending == ".csv":
-        return _read_csv(path, dialect)
+    form = format_named(path)
+    read = None if form is None else form.reader("records")
+    if read is None:
+        raise DataError("format.ending", name=path.name)
+    records: list[dict[str, Any]] = read(path, dialect)
+    return records
+
+
+def read_json(path: Path, _dialect: Dialect) -> list[dict[str, Any]]:
+    """Read a list of records, the list `data` of an object, or a record in each line."""
     text = path.read_text(encoding="utf-8-sig")
-    if ending in (".jsonl", ".ndjson"):
+    if path.suffix.lower() in JSON.lines:
         return _checked([json.loads(line) for line in text.split("\n") if line.strip()], path)
-    if ending == ".json":
-        content = json.loads(text)
-        return _checked(content.get("data") if isinstance(content, dict) else content, path)
-    raise DataError("format.ending", name=path.name)
+    content = json.loads(text)
+    return _checked(content.get("data") if isinstance(content, dict) else content, path)
 
 
-def _read_csv(path: Path, dialect: Dialect) -> list[dict[str, Any]]:
+def read_csv(path: Path, dialect: Dialect) -> list[dict[str, Any]]:
     lines = read_lines(path, dialect)
     if not lines:
         raise empty(path.name)
@@ -111,7 +115,7 @@ def _checked(records: Any, path: Path) -> list[dict[str, Any]]:
     return records
 
 
-def _read_parquet(path: Path) -> list[dict[str, Any]]:
+def read_parquet(path: Path, _dialect: Dialect) -> list[dict[str, Any]]:
     with extra_part("pyarrow", "frames"):
         from pyarrow import ArrowException
         from pyarrow.parquet import read_table
@@ -131,7 +135,7 @@ def write_records(records: Sequence[Mapping[str, Any]], path: Path) -> None:
     """
     temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        _write(records, temporary, path.suffix.lower())
+        _write(records, temporary, path)
         temporary.replace(path)
     except OSError as error:
         raise DataError("unwritable.cannot_be_written", name=path.name, problem=error.strerror) from None
@@ -139,21 +143,23 @@ def write_records(records: Sequence[Mapping[str, Any]], path: Path) -> None:
         temporary.unlink(missing_ok=True)
 
 
-def _write(records: Sequence[Mapping[str, Any]], path: Path, ending: str) -> None:
-    if ending == ".csv":
-        _write_csv(records, path)
-    elif ending == ".json":
-        path.write_text(json.dumps(records, ensure_ascii=False, indent=1, default=_iso) + "\n", encoding="utf-8")
-    elif ending in (".jsonl", ".ndjson"):
-        lines = (json.dumps(record, ensure_ascii=False, default=_iso) + "\n" for record in records)
-        path.write_text("".join(lines), encoding="utf-8")
-    elif ending == ".parquet":
-        _write_parquet(records, path)
-    else:
+def _write(records: Sequence[Mapping[str, Any]], path: Path, named: Path) -> None:
+    form = format_named(named)
+    write = None if form is None else form.writer("records")
+    if write is None:
         raise DataError("format.ending_2")
+    write(records, path, named)
 
 
-def _write_csv(records: Sequence[Mapping[str, Any]], path: Path) -> None:
+def write_json(records: Sequence[Mapping[str, Any]], path: Path, named: Path) -> None:
+    if named.suffix.lower() in JSON.lines:
+        text = "".join(json.dumps(record, ensure_ascii=False, default=_iso) + "\n" for record in records)
+    else:
+        text = json.dumps(records, ensure_ascii=False, indent=1, default=_iso) + "\n"
+    path.write_text(text, encoding="utf-8")
+
+
+def write_csv(records: Sequence[Mapping[str, Any]], path: Path, _named: Path) -> None:
     """Write records as CSV; ranges are written as JSON, missing values as empty fields."""
     head = list(dict.fromkeys(name for record in records for name in record))
     with path.open("w", encoding="utf-8", newline="") as file:
@@ -170,7 +176,7 @@ def _iso(value: Any) -> str:
     return str(value.isoformat()) if hasattr(value, "isoformat") else str(value)
 
 
-def _write_parquet(records: Sequence[Mapping[str, Any]], path: Path) -> None:
+def write_parquet(records: Sequence[Mapping[str, Any]], path: Path, _named: Path) -> None:
     with extra_part("pyarrow", "frames"):
         from pyarrow import Table
         from pyarrow.parquet import write_table

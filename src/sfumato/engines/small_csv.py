@@ -15,6 +15,7 @@ from sfumato.delimited.header import Head
 from sfumato.engines.canonical_text import numbered
 from sfumato.engines.engine import MissingRules
 from sfumato.engines.files import format_of, head_of
+from sfumato.formats import is_packed
 from sfumato.microdata.counts.frequency_table import ValueCounts
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.values import Value
@@ -66,9 +67,9 @@ def plain_file(path: Path, data: DataPlan) -> PlainFile | None:
     Raises:
         DataError: Its header is invalid.
     """
-    if not path.is_file() or format_of(path, data) != "csv" or path.stat().st_size > _MOST_BYTES:
+    if not path.is_file() or not format_of(path, data).delimited or path.stat().st_size > _MOST_BYTES:
         return None
-    if path.suffix.lower() == ".gz" or encoding_of(data.encoding) != "utf-8":
+    if is_packed(path) or encoding_of(data.encoding) != "utf-8":
         return None
     if data.header is False or data.decimal != "." or data.strip:
         return None

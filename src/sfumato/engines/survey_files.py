@@ -14,6 +14,7 @@ from sfumato.delimited.dialect import damaged
 from sfumato.engines.canonical_text import as_text, no_text
 from sfumato.engines.sql import check_names
 from sfumato.errors import DataError, PlanError, extra_part
+from sfumato.formats import CSV, format_named
 from sfumato.hierarchies.role_detection.survey_codes import CodeBook
 from sfumato.localization.messages import Message
 from sfumato.microdata.recoding.mapping import STAR
@@ -159,7 +160,7 @@ def read_labels(path: Path) -> SurveyLabels:
 def book_beside(rows: Path) -> CodeBook | None:
     """Return the labels that an import wrote next to a CSV file, or None."""
     beside = labels_file(rows)
-    if rows.suffix.lower() != ".csv" or not beside.is_file():
+    if format_named(rows) is not CSV or not beside.is_file():
         return None
     try:
         labels = read_labels(beside)

@@ -14,6 +14,7 @@ from sfumato.delimited.dialect import Dialect
 from sfumato.delimited.header import read_head
 from sfumato.engines.record_io import read_records
 from sfumato.errors import DataError
+from sfumato.formats import CSV, format_named
 from sfumato.hierarchies.dates import Datetimes, read_moments
 from sfumato.hierarchies.role_detection.date_formats import date_hierarchy
 from sfumato.hierarchies.role_detection.profile import Profile
@@ -121,7 +122,7 @@ def read_attribute_records(path: Path) -> Records:
         PlanError: The first line looks like data.
         DataError: The file cannot be read or does not match its extension.
     """
-    if path.suffix.lower() != ".csv":
+    if format_named(path) is not CSV:
         return read_records(path)
     encoding, records = _first_reading(path)
     commas_divide = read_head(path, Dialect(encoding=encoding)).separator == ","

@@ -13,6 +13,7 @@ from sfumato.engines.engine import Engine, FrameHolder
 from sfumato.engines.join_keys import PERSONS_FILE
 from sfumato.engines.postprocessing import quote_formulas, separator_of
 from sfumato.errors import PlanError, did_you_mean, extra_part
+from sfumato.formats import PUBLISHED
 from sfumato.localization.messages import Messages, words_in
 from sfumato.microdata.counts.frequency_table import FrequencyTable
 from sfumato.microdata.methods.full_domain.search import TradeOffPoint, alternatives
@@ -170,7 +171,7 @@ def readable(value: Any, ensure_ascii: bool = False) -> str:
 ProgressCallback = Callable[[str, int, int], None]
 
 # Files of a release folder for publication; all others are internal and readable by their owner only.
-HANDED_OUT = ("data.csv", "data.parquet", "report-external.html", "report-external.json")
+HANDED_OUT = (*PUBLISHED, "report-external.html", "report-external.json")
 
 
 def parts_of(folder: Path) -> tuple[list[str], list[str]]:

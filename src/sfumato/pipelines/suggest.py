@@ -300,7 +300,7 @@ def _opened(path: Path, options: Mapping[str, Any]) -> Iterator[tuple[RowCounter
     from sfumato.engines.duckdb.engine import DuckDBEngine
 
     with closing(DuckDBEngine(path, data)) as engine:
-        yield engine, engine.source.separator if format_of(path, data) == "csv" else "", engine.notes
+        yield engine, engine.source.separator if format_of(path, data).delimited else "", engine.notes
 
 
 def suggest_for_frame(frame: Any) -> SuggestedPlan:

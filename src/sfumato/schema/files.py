@@ -12,10 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.errors import PlanError
+from sfumato.formats import JSON, format_named
 from sfumato.schema.yaml_library import yaml_library
 
-# Suffixes of data files, which are no plans.
-DATA_SUFFIXES = (".csv", ".tsv", ".txt", ".gz", ".parquet", ".jsonl", ".xlsx", ".xls", ".sqlite", ".db", ".duckdb")
 # What is read as something else than text: tag, pattern, and possible first characters.
 RESOLVED = (
     ("null", r"~|null|", ["~", "n", ""]),
@@ -65,13 +64,19 @@ def load(path: Path) -> Any:
         raise PlanError("yaml.file", name=path.name, problem=problem) from None
 
 
+def _holds_rows(path: Path) -> bool:
+    """Return whether a file has the ending of a data file; plans may be JSON, too."""
+    form = format_named(path)
+    return form is not None and (form is not JSON or path.suffix.lower() in JSON.lines)
+
+
 def load_plan(path: Path, do: str) -> Mapping[str, Any]:
     """Return the content of a plan file; a data file is no plan, even if it could be parsed.
 
     Raises:
         PlanError: It is a data file, or no mapping; `do` is the hint what a plan is.
     """
-    value = None if path.suffix.lower() in DATA_SUFFIXES and path.is_file() else load(path)
+    value = None if _holds_rows(path) and path.is_file() else load(path)
     if isinstance(value, Mapping):
         return value
     raise PlanError("no-plan.no_plan", hint=do, name=path.name)

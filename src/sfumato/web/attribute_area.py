@@ -10,6 +10,7 @@ from nicegui import background_tasks, events, ui
 from sfumato.attributes.anonymize import Anonymized
 from sfumato.attributes.operations.operation import ValueRefusedError, is_implemented, type_named
 from sfumato.errors import DataError, SfumatoError
+from sfumato.formats import CSV, JSON
 from sfumato.localization.messages import Messages
 from sfumato.pipelines.attributes import anonymize_attributes, read_attribute_records
 from sfumato.service.problems import RefusedError
@@ -67,7 +68,7 @@ class AttributeArea:
         """Build the fields for records, the operation of each attribute, and a preview."""
         words = self.words
         with components.card(words["records_file"]):
-            kinds = (".csv", ".json", ".jsonl")
+            kinds = (CSV.suffix, *JSON.uploads)
             components.upload(words["records_upload"], self._uploaded, MOST_BYTES, words, kinds)
             with ui.expansion(words["as_json"]).classes("w-full"):
                 self._records = _field(words["records"], RECORDS, self._read)

@@ -33,6 +33,7 @@ from sfumato.engines.engine import LOOKED_AT_ROWS, MissingRules, ReadsSource
 from sfumato.engines.files import about_rows, checksum, files_of, format_of
 from sfumato.engines.join_keys import PERSON, PERSONS_FILE
 from sfumato.errors import DataError, EngineError, SfumatoError
+from sfumato.formats import CSV, DUCKDB_FILE, PARQUET, format_named
 from sfumato.microdata.counts.frequency_table import ValueCounts
 from sfumato.microdata.counts.persons import PersonCount
 from sfumato.microdata.data_plan import DataPlan
@@ -95,10 +96,10 @@ class DuckDBEngine(ReadsSource, CountsByCodes, KeepsTextRows, ReplacesColumns):
         limits = DataPlan()
         if plan is not None:
             limits = DataPlan(memory_limit=plan.memory_limit, temp_folder=plan.temp_folder)
-        if path.suffix == ".csv":
+        if format_named(path) is CSV:
             source = csv_source([path], columns, separator, published=True)
             engine._open(path, limits, lambda _, __: source, (path.parent,), database)
-        else:  # Parquet contains its columns
+        else:  # the file contains its columns
             engine._open(
                 path,
                 limits,
@@ -180,7 +181,7 @@ class DuckDBEngine(ReadsSource, CountsByCodes, KeepsTextRows, ReplacesColumns):
         if not self.path.name:
             return None
         form = format_of(self.path, self.plan)
-        return self._all_rows() if form == "parquet" else about_rows(self.path) if form == "csv" else None
+        return self._all_rows() if form.keeps_types else about_rows(self.path) if form.delimited else None
 
     def count_persons(
         self, columns: Sequence[str], person: str, value: str | None, reading: MissingRules
@@ -289,7 +290,7 @@ class DuckDBEngine(ReadsSource, CountsByCodes, KeepsTextRows, ReplacesColumns):
 
     def _shareable(self) -> Database | None:
         """Return the database for reading the written file, unless the source is attached to it."""
-        attached = bool(self.path.name) and format_of(self.path, self.plan) == "duckdb"
+        attached = bool(self.path.name) and format_of(self.path, self.plan) is DUCKDB_FILE
         return None if attached else self._database
 
     def attach_persons(self, path: Path) -> None:
@@ -352,7 +353,7 @@ class DuckDBEngine(ReadsSource, CountsByCodes, KeepsTextRows, ReplacesColumns):
 
     def _dictionaries(self) -> dict[str, str]:
         """Return the types of dictionary-encoded columns, which are those of Parquet files."""
-        if not self.path.name or format_of(self.path, self.plan) != "parquet":
+        if not self.path.name or format_of(self.path, self.plan) is not PARQUET:
             return {}
         return {row[0]: row[1] for row in self._run(f"DESCRIBE SELECT * FROM {self.source.table} AS s")}
 

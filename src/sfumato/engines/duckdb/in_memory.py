@@ -236,7 +236,7 @@ class KeepsTextRows:
 
     def _are_few_texts(self: Any) -> bool:
         """Return whether the source is a text file whose rows may be kept."""
-        if not self.path.name or format_of(self.path, self.plan) != "csv":
+        if not self.path.name or not format_of(self.path, self.plan).delimited:
             return False
         rows = about_rows(self.path)
         small = rows is not None and sum(file.stat().st_size for file in files_of(self.path)) <= _MOST_BYTES

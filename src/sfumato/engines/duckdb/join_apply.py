@@ -18,6 +18,7 @@ from sfumato.engines import sql
 from sfumato.engines.duckdb.expressions import DictionaryExpression, RecodingApplier, as_text, filtered, packed
 from sfumato.engines.duckdb.writing import copy_statement, keys_statement
 from sfumato.engines.join_keys import PERSON, PERSONS_FILE
+from sfumato.formats import PARQUET, format_named
 from sfumato.hierarchies.hierarchy import present_codes
 from sfumato.microdata.counts.frequency_table import DROPPED
 from sfumato.microdata.keyed_random import ORDER_DIGITS, ROWS_A_HASH, hash_words
@@ -138,7 +139,7 @@ class Joining(Value, dict=True):
 
     def one_writes(self, threads: Callable[[], int]) -> bool:
         """Return whether a single thread writes codes."""
-        return self.target.suffix == ".parquet" and not self.application.partition and threads() <= MOST_THREADS
+        return format_named(self.target) is PARQUET and not self.application.partition and threads() <= MOST_THREADS
 
     def _copy(self, rows: str, as_texts: bool) -> str:
         values = [

@@ -1,7 +1,7 @@
 """Sources: every supported location of rows as a table expression that DuckDB reads; nothing is downloaded."""
 
 import shutil
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from glob import escape
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from sfumato.engines.files import Records, files_in, files_of, format_of, head_o
 from sfumato.engines.join_keys import PERSONS_FILE
 from sfumato.engines.sql import check_names, table_named
 from sfumato.errors import DataError, PlanError, extra_part
+from sfumato.formats import CSV, DUCKDB_FILE, JSON, PARQUET, is_packed
 from sfumato.localization.messages import Message
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.values import Value, field, replace
@@ -81,16 +82,7 @@ def open_source(connection: Any, path: Path, data: DataPlan, names: Sequence[str
         scratch: A private folder for files with the lifetime of the engine.
     """
     files_of(path)
-    opener: Callable[[Any, Path, DataPlan, Sequence[str], Path], Source] = {
-        "csv": _csv,
-        "parquet": _parquet,
-        "json": _json,
-        "excel": _excel,
-        "sqlite": _sqlite,
-        "duckdb": _duckdb,
-        "survey": _survey,
-    }[format_of(path, data)]
-    source = opener(connection, path, data, names, scratch)
+    source: Source = format_of(path, data).reader("duckdb")(connection, path, data, names, scratch)
     if not data.codes:
         return source
     kinds = dict(_kinds(connection, source.table))
@@ -109,12 +101,12 @@ def opened_for(path: Path, data: DataPlan) -> tuple[Path, ...]:
     if path.is_dir():
         return (path,)
     # The write-ahead log of a database is next to it.
-    logs = [file.with_name(f"{file.name}.wal") for file in files] if format_of(path, data) == "duckdb" else []
+    logs = [file.with_name(f"{file.name}.wal") for file in files] if format_of(path, data) is DUCKDB_FILE else []
     return (*files, *logs, path.with_name(PERSONS_FILE))
 
 
-def _csv(_connection: Any, path: Path, data: DataPlan, names: Sequence[str], scratch: Path) -> Source:
-    files = files_in(path, "csv")
+def read_csv(_connection: Any, path: Path, data: DataPlan, names: Sequence[str], scratch: Path) -> Source:
+    files = files_in(path, CSV)
     head = head_of(files, data, names)
     readable, encoding = native(files, data, scratch)
     source = csv_source(readable, head.columns, head.separator, data.quote, encoding, data.header is not False)
@@ -134,8 +126,8 @@ def _with_points(table: str, columns: Sequence[str], decimal: DecimalMark) -> st
     return f"(SELECT {values} FROM {table})"
 
 
-def _parquet(connection: Any, path: Path, _data: DataPlan, _names: Sequence[str], _scratch: Path) -> Source:
-    files = files_in(path, "parquet")
+def read_parquet(connection: Any, path: Path, _data: DataPlan, _names: Sequence[str], _scratch: Path) -> Source:
+    files = files_in(path, PARQUET)
     # Columns are matched by name, but values of another type would be converted: 1.5 becomes 2.
     first = sorted(_kinds(connection, _parquet_table(files[:1])))
     for file in files[1:]:
@@ -158,9 +150,9 @@ def _kinds(connection: Any, table: str) -> list[tuple[str, str]]:
     return [(row[0], row[1]) for row in connection.execute(f"DESCRIBE SELECT * FROM {table}").fetchall()]
 
 
-def _json(connection: Any, path: Path, _data: DataPlan, _names: Sequence[str], _scratch: Path) -> Source:
+def read_json(connection: Any, path: Path, _data: DataPlan, _names: Sequence[str], _scratch: Path) -> Source:
     """Open JSON files, whose records are all scanned; a text remains a text even if it looks like a date."""
-    files = file_list(files_in(path, "json"))
+    files = file_list(files_in(path, JSON))
     whole = f"sample_size=-1, maximum_sample_files={2**31 - 1}, union_by_name=true"
     table = f"read_json({files}, format='auto', {whole})"
     kinds = _kinds(connection, table)
@@ -186,7 +178,7 @@ def _narrowed(connection: Any, table: str, kinds: list[tuple[str, str]]) -> list
     return [(name, "BIGINT" if fitting.get(name) else kind) for name, kind in kinds]
 
 
-def _duckdb(connection: Any, path: Path, data: DataPlan, _names: Sequence[str], _scratch: Path) -> Source:
+def read_duckdb(connection: Any, path: Path, data: DataPlan, _names: Sequence[str], _scratch: Path) -> Source:
     connection.execute(f"ATTACH {sql.text(str(path))} AS source (READ_ONLY)").fetchall()
     # Views are not followed, because they may read other files. A view may have the name of a table in another schema.
     found = "SELECT {kind}_name, schema_name FROM duckdb_{kind}s() WHERE database_name = 'source' AND NOT internal"
@@ -200,7 +192,7 @@ def _duckdb(connection: Any, path: Path, data: DataPlan, _names: Sequence[str], 
     return _described(connection, f"source.{sql.name(tables[table])}.{sql.name(table)}")
 
 
-def _sqlite(connection: Any, path: Path, data: DataPlan, _names: Sequence[str], _scratch: Path) -> Source:
+def read_sqlite(connection: Any, path: Path, data: DataPlan, _names: Sequence[str], _scratch: Path) -> Source:
     with extra_part("adbc-driver-sqlite", "sqlite"):
         import adbc_driver_sqlite.dbapi as driver
     try:
@@ -232,7 +224,7 @@ def _sqlite_values(cursor: Any, table: str) -> dict[str, str]:
     return chosen
 
 
-def _excel(connection: Any, path: Path, data: DataPlan, names: Sequence[str], _scratch: Path) -> Source:
+def read_workbook(connection: Any, path: Path, data: DataPlan, names: Sequence[str], _scratch: Path) -> Source:
     from sfumato.engines.workbooks.archive import check_merged
     from sfumato.engines.workbooks.sheets import read_sheet, take_marks, told_of_others
 
@@ -260,7 +252,7 @@ def _excel(connection: Any, path: Path, data: DataPlan, names: Sequence[str], _s
     )
 
 
-def _survey(connection: Any, path: Path, _data: DataPlan, _names: Sequence[str], _scratch: Path) -> Source:
+def read_survey_file(connection: Any, path: Path, _data: DataPlan, _names: Sequence[str], _scratch: Path) -> Source:
     from sfumato.engines.survey_files import read_survey
 
     survey = read_survey(path)
@@ -351,7 +343,7 @@ def native(files: Sequence[Path], data: DataPlan, scratch: Path) -> tuple[Sequen
     if encoding in NATIVE_ENCODINGS:
         return files, NATIVE_ENCODINGS[encoding]
     # Errors name the file that is read, so each copy has the name of its original.
-    names = [file.stem if file.suffix.lower() == ".gz" else file.name for file in files]
+    names = [file.stem if is_packed(file) else file.name for file in files]
     copies = [scratch / f"source{place}" / name for place, name in enumerate(names)]
     for file, copy in zip(files, copies, strict=True):
         copy.parent.mkdir(exist_ok=True)

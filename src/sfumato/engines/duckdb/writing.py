@@ -14,6 +14,7 @@ from sfumato.engines.duckdb.expressions import as_text
 from sfumato.engines.duckdb.sources import ROW, Source
 from sfumato.engines.join_keys import PERSON, PERSONS_FILE
 from sfumato.errors import EngineError
+from sfumato.formats import CSV, PARQUET, format_named
 
 Cell = str | int | float | None
 Chunk = Mapping[str, npt.NDArray[Any]]
@@ -22,12 +23,17 @@ _MAX_ENUMERATED = 256
 
 def copy_statement(select: str, target: Path, separator: str, partition: Sequence[str] = ()) -> str:
     """Return the statement that writes a release, in the format of the file's extension."""
-    if target.suffix == ".parquet":
-        by = sql.listed(map(sql.name, partition))
-        form = "FORMAT parquet, COMPRESSION zstd" + (f", PARTITION_BY ({by})" if by else "")
-    else:
-        form = f"FORMAT csv, HEADER, DELIMITER {sql.text(separator)}, QUOTE '\"', ESCAPE '\"', NULLSTR ''"
-    return f"COPY ({select}) TO {sql.text(str(target))} ({form})"
+    options = (format_named(target) or CSV).writer("duckdb")(separator, partition)
+    return f"COPY ({select}) TO {sql.text(str(target))} ({options})"
+
+
+def csv_options(separator: str, _partition: Sequence[str]) -> str:
+    return f"FORMAT csv, HEADER, DELIMITER {sql.text(separator)}, QUOTE '\"', ESCAPE '\"', NULLSTR ''"
+
+
+def parquet_options(_separator: str, partition: Sequence[str]) -> str:
+    by = sql.listed(map(sql.name, partition))
+    return "FORMAT parquet, COMPRESSION zstd" + (f", PARTITION_BY ({by})" if by else "")
 
 
 def keys_statement(select: str, target: Path) -> str:
@@ -81,11 +87,11 @@ def _collect(connection: Any, categories: Mapping[str, Sequence[Cell]], chunks: 
 
 
 def _copy(categories: Mapping[str, Sequence[Cell]], part: Path, format_: str, separator: str) -> str:
-    value = _enumerated if format_ == "parquet" else _value
+    value = _enumerated if format_ == PARQUET.name else _value
     columns = ", ".join(
         f"{value(values, f'c{place}')} AS {sql.name(name)}" for place, (name, values) in enumerate(categories.items())
     )
-    options = "FORMAT parquet" if format_ == "parquet" else f"FORMAT csv, HEADER, DELIMITER {sql.text(separator)}"
+    options = "FORMAT parquet" if format_ == PARQUET.name else f"FORMAT csv, HEADER, DELIMITER {sql.text(separator)}"
     return f"COPY (SELECT {columns} FROM codes) TO {sql.text(str(part))} ({options})"
 
 

@@ -29,6 +29,8 @@ from sfumato.engines.spark.sources import (
     text_of,
     without_codes,
 )
+from sfumato.errors import EngineError
+from sfumato.formats import CSV, format_named
 from sfumato.microdata.counts.frequency_table import ValueCounts
 from sfumato.microdata.counts.persons import PersonCount, added_persons
 from sfumato.microdata.data_plan import DataPlan
@@ -47,20 +49,29 @@ def write(frame: Any, target: Path, separator: str) -> None:
     """
     parts = target.with_name(f".{target.name}.parts")
     try:
-        if target.suffix == ".parquet":
-            frame.write.option("compression", "zstd").parquet(str(parts))
-            # Spark's own metadata files are not part of a release and confuse other readers of the folder.
-            for note in (*parts.glob(".*"), *parts.glob("_*")):
-                note.unlink()
-            parts.rename(target)
-        else:
-            _write_texts(frame, parts, separator)
-            _join(frame.columns, parts, target, separator)
+        form = format_named(target) or CSV
+        writer = form.writer("spark")
+        if writer is None:
+            raise EngineError("format.written", other=form.name)
+        writer(frame, parts, target, separator)
     except BaseException:
         target.unlink(missing_ok=True)
         raise
     finally:
         shutil.rmtree(parts, ignore_errors=True)
+
+
+def write_parquet(frame: Any, parts: Path, target: Path, _separator: str) -> None:
+    frame.write.option("compression", "zstd").parquet(str(parts))
+    # Spark's own metadata files are not part of a release and confuse other readers of the folder.
+    for note in (*parts.glob(".*"), *parts.glob("_*")):
+        note.unlink()
+    parts.rename(target)
+
+
+def write_csv(frame: Any, parts: Path, target: Path, separator: str) -> None:
+    _write_texts(frame, parts, separator)
+    _join(frame.columns, parts, target, separator)
 
 
 def _write_texts(frame: Any, parts: Path, separator: str) -> None:

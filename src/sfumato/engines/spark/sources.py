@@ -16,6 +16,7 @@ from sfumato.engines.engine import MissingRules
 from sfumato.engines.files import Records, files_in, format_of, head_of, records_in
 from sfumato.engines.sql import check_names
 from sfumato.errors import EngineError
+from sfumato.formats import CSV, PARQUET, format_named
 from sfumato.hierarchies.spellings import SIGNS
 from sfumato.microdata.data_plan import DataPlan, code_numbers, code_texts
 from sfumato.values import Value, replace
@@ -83,24 +84,24 @@ def of_path(spark: Any, path: str, plan: DataPlan, names: Sequence[str]) -> Spar
     if not address:
         check_open(path)
     folder = address or Path(path).is_dir()
-    form = plan.format or ("parquet" if folder else format_of(Path(path), plan))
-    if form == "parquet":
-        return _parquet(spark, path)
-    if form == "csv":
-        return _csv(spark, Path(path), plan, names)
-    raise EngineError("format", other=form)
+    form = PARQUET if plan.format is None and folder else format_of(Path(path), plan)
+    read = form.reader("spark")
+    if read is None:
+        raise EngineError("format.read", other=form.name)
+    source: SparkSource = read(spark, path, plan, names)
+    return source
 
 
 def of_published(spark: Any, path: Path, columns: Sequence[str], separator: str) -> SparkSource:
     """Return the source for files that were just written."""
-    if path.suffix == ".csv":
+    if format_named(path) is CSV:
         frame = _read_csv(spark, [path], columns, separator, DataPlan())
         records = records_in([path], separator, len(columns))
         return SparkSource(frame.toDF(*_places(columns)), tuple(columns), separator, records=records)
-    return _parquet(spark, str(path))
+    return read_parquet(spark, str(path), DataPlan(), ())
 
 
-def _parquet(spark: Any, path: str) -> SparkSource:
+def read_parquet(spark: Any, path: str, _plan: DataPlan, _names: Sequence[str]) -> SparkSource:
     with _partitions_are_texts(spark):
         # Otherwise the columns of one file would be used for all, and further columns ignored.
         frame = spark.read.option("mergeSchema", "true").parquet(path)
@@ -150,8 +151,8 @@ def _through_files(rows: Any, columns: Sequence[str]) -> Any:
     return found.select(*_places(columns), number)
 
 
-def _csv(spark: Any, path: Path, plan: DataPlan, names: Sequence[str]) -> SparkSource:
-    files = files_in(path, "csv")
+def read_csv(spark: Any, path: str, plan: DataPlan, names: Sequence[str]) -> SparkSource:
+    files = files_in(Path(path), CSV)
     head = head_of(files, plan, names)
     read = _read_csv(spark, files, head.columns, head.separator, plan)
     places = _places(head.columns)

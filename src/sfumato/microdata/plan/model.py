@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeVar, get_args
 
+from sfumato.formats import FORMATS
 from sfumato.hierarchies.hierarchy import HierarchyBuilder
 from sfumato.hierarchies.intervals import Intervals
 from sfumato.hierarchies.registry import HIERARCHY
@@ -163,10 +164,10 @@ class OutputPlan(PlanPart):
     @property
     def quotes_formulas(self) -> bool:
         """Whether the file has quoted cells."""
-        return self.formulas == "quote" and self.format == "csv"
+        return self.formulas == "quote" and FORMATS[self.format].delimited
 
     def check_part(self) -> None:
-        if self.partition and self.format != "parquet":
+        if self.partition and not FORMATS[self.format].splits:
             raise ValueError(Message("error.value.partition_goes_with_format"))
         if self.partition and self.intervals == "bounds":
             raise ValueError(Message("error.value.partition_goes_without_intervals"))

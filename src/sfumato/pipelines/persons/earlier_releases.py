@@ -13,6 +13,7 @@ from sfumato.engines.engine import PublishedRows
 from sfumato.engines.join_keys import PERSON, PERSONS_FILE, recorded
 from sfumato.engines.postprocessing import open_published
 from sfumato.errors import PlanError, UnattainableError, issue
+from sfumato.formats import PUBLISHED
 from sfumato.localization.messages import Message
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.microdata.models.model import requested_class_size
@@ -181,7 +182,7 @@ def _among(entry: Path, seal: str | None, folders: Sequence[Path]) -> bool:
 
 def seal_of(folder: Path) -> str | None:
     """Return the checksum of the published rows, which identifies a release; None if the folder has none."""
-    return next((checksums.digest(folder / name) for name in checksums.DATA if (folder / name).exists()), None)
+    return next((checksums.digest(folder / name) for name in PUBLISHED if (folder / name).exists()), None)
 
 
 # Published numbers of a person that differ by more than this many standard deviations come from different values.

@@ -9,6 +9,7 @@ from pathlib import Path
 from sfumato.delimited.dialect import COMMA_NUMBER, CURRENCY_SIGN
 from sfumato.delimited.opening import WESTERN, likely_page, wide_encoding
 from sfumato.errors import DataError, PlanError
+from sfumato.formats import is_packed
 from sfumato.hierarchies.role_detection.detection_limits import is_limit
 from sfumato.hierarchies.role_detection.identifier_formats import format_of
 from sfumato.hierarchies.role_detection.lexicon.person_names import share_of_full_names
@@ -180,7 +181,7 @@ def likely_encoding(path: Path) -> str | None:
     """
     if (wide := wide_encoding(path)) is not None:
         return wide
-    unpacking = gzip.open if path.suffix.lower() == ".gz" else open
+    unpacking = gzip.open if is_packed(path) else open
     with unpacking(path, "rb") as stream:
         content = bytes(stream.read(_LOOKED_AT_BYTES))
     decoded = content.decode("utf-8", "replace")

@@ -12,14 +12,14 @@ from typing import Any
 
 from sfumato.engines.join_keys import PERSONS_FILE
 from sfumato.errors import DataError, PlanError
+from sfumato.formats import PUBLISHED
 from sfumato.localization.messages import Message
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.plan.resolve import released_plan
 from sfumato.microdata.release_report import EXTERNAL_CHECKSUMS, Report
 from sfumato.microdata.verdict import Verdict
 
-DATA = ("data.csv", "data.parquet")
-# Keys in the report and the files whose SHA-256 they hold; that of the rows is one of DATA.
+# Keys in the report and the files whose SHA-256 they hold; that of the rows is one of PUBLISHED.
 OTHERS = {"plan_sha256": "plan.yaml", "recoding_sha256": "recoding.json"}
 # Only present with a person column.
 PERSONS_SEAL = {"persons_sha256": PERSONS_FILE}
@@ -65,7 +65,7 @@ def data_of(folder: Path) -> Path:
         DataError: There are none.
         PlanError: There are several files.
     """
-    for name in DATA:
+    for name in PUBLISHED:
         if (folder / name).exists():
             return folder / name
     check_single(folder)
@@ -108,7 +108,7 @@ def integrity_issues(folder: Path, plan: Plan | None, verdict: Verdict) -> tuple
     ]
     changed += [
         f"{name} is no file of this release."
-        for name in DATA
+        for name in PUBLISHED
         if (folder / name).exists() and name != data_of(folder).name
     ]
     kept = recoding.get("reference") if recoding is not None else None

@@ -10,6 +10,7 @@ from sfumato.delimited.dialect import DecimalMark, Dialect, check_decimal, encod
 from sfumato.delimited.opening import first_record, open_text
 from sfumato.delimited.records import read_lines
 from sfumato.errors import DataError, PlanError
+from sfumato.formats import CSV, format_named
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.tables.argus.file_errors import likely_encoding, lines_of
 from sfumato.tables.build import read_source
@@ -33,8 +34,6 @@ from sfumato.values import replace
 TAB = ".tab"
 # The default code of a total.
 TOTAL = Dimension(column="").total
-# File types that an engine reads.
-BY_ENGINE = (".xlsx", ".xlsm", ".xls", ".ods", ".parquet", ".json", ".jsonl")
 
 
 def with_metadata(plan: TablePlan, table: Any = None) -> TablePlan:
@@ -71,7 +70,7 @@ def _columns_declared_by(plan: TablePlan, path: Path) -> dict[str, Any]:
     described = _described(plan, path)
     if described is not None:
         return respondents_in(read_metadata(described, plan.table.encoding), plan.table.value)
-    if path.suffix.lower() != ".csv" or not path.is_file():
+    if path.suffix.lower() != CSV.suffix or not path.is_file():
         return {}
     with open_text(path, plan.table.encoding or likely_encoding(path)) as stream:
         names = {name.strip().strip('"') for name in first_record(stream).split(",")}
@@ -138,9 +137,14 @@ def source_columns(plan: TablePlan) -> TextColumns:
         DataError: The file cannot be read.
     """
     name = plan.table.source
-    if name is not None and Path(name).suffix.lower() in BY_ENGINE:
+    if name is not None and _is_read_by_engine(name):
         return columns_from(name.within(plan.folder), plan)
     return as_cells(with_names(with_masks(read_source(plan), name or "the table"), plan.table), plan)
+
+
+def _is_read_by_engine(path: str | Path) -> bool:
+    form = format_named(path)
+    return form is not None and form.cells
 
 
 def columns_from(table: Any, plan: TablePlan, published: bool = False) -> TextColumns:
@@ -157,7 +161,7 @@ def columns_from(table: Any, plan: TablePlan, published: bool = False) -> TextCo
         return as_cells(TextColumns(columns_of(table)), plan)
     path = Path(table)
     refuse_others(path)
-    if path.suffix.lower() in BY_ENGINE:
+    if _is_read_by_engine(path):
         return as_cells(TextColumns(columns_of_file(path)), plan)
     metadata = _metadata_of(path, plan)
     if published:
@@ -289,7 +293,7 @@ def _place_of(error: DataError, path: Path, source: TableSource, dimensions: Map
         lines = lines_of(path, source.encoding)
         filled = [(number, 1) for number, line in enumerate(lines, start=1) if line.strip()]
         return _at(filled if suffix == ".tab" else filled[2:], error.rows)
-    return _in_lines(error, path, source, dimensions) if suffix in (".csv", ".txt", ".tsv") else None
+    return _in_lines(error, path, source, dimensions) if format_named(path) is CSV else None
 
 
 def _at(places: Sequence[Place], rows: Sequence[int]) -> Place | None:

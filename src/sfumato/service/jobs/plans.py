@@ -3,11 +3,10 @@
 import json
 from collections.abc import Container, Iterator, Mapping
 from http import HTTPStatus
-from pathlib import Path
 from typing import Any
 
-from sfumato.engines.files import SUFFIXES
 from sfumato.errors import PlanError, issue
+from sfumato.formats import DUCKDB_FILE, format_named
 from sfumato.localization.messages import Message
 from sfumato.schema.files import Written, parsed
 from sfumato.schema.paths import paths_in
@@ -131,10 +130,10 @@ def check_paths(plan: Any, files: Container[str], shape: Schema[Any] | None = No
     for at, path in {pair for own in shapes for pair in paths_in(own, plan)}:
         if path not in files:
             faults.append(issue(at, "the_plan_names_a"))
-        elif SUFFIXES.get(Path(path).suffix.lower()) == "duckdb":
+        elif format_named(path) is DUCKDB_FILE:
             faults.append(issue(at, "duckdb_files_are_not"))
     data = plan.get("data") if isinstance(plan, dict) else None
-    if isinstance(data, dict) and data.get("format") == "duckdb":
+    if isinstance(data, dict) and data.get("format") == DUCKDB_FILE.name:
         faults.append(issue("data.format", "duckdb_files_are_not"))
     if faults:
         raise PlanError.listing(sorted(faults, key=lambda fault: fault.path), "path")

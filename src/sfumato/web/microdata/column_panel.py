@@ -8,6 +8,7 @@ from typing import Any
 from nicegui import events, ui
 
 from sfumato.errors import PlanError, SfumatoError
+from sfumato.formats import CSV
 from sfumato.hierarchies.hierarchy import Hierarchy
 from sfumato.hierarchies.registry import HIERARCHY
 from sfumato.hierarchies.types import NUMBER_TYPES, ColumnType, canonical
@@ -135,7 +136,7 @@ class ColumnPanel:
     def _more(self) -> None:
         """Build the less common settings of a hierarchy: its file, weight and levels, its settings as text."""
         words, settings = self.words, self.plan["hierarchy"]
-        components.upload(words["hierarchy.import"], self._import, MOST_BYTES, words, (".csv", ".txt"))
+        components.upload(words["hierarchy.import"], self._import, MOST_BYTES, words, CSV.uploads)
         Form(words, "ladder", LADDER_KEYS, self.plan, self._touched, defaults={"weight": 1, "min_level": 0}).build()
         self._text = ui.input(words["settings"], value=written(settings, flow=True))
         self._text.classes("w-full font-mono sf-settings").props["data-column"] = self.name

@@ -8,9 +8,9 @@ from typing import Any
 
 from nicegui import events, ui
 
-from sfumato.engines.files import FORMATS
 from sfumato.engines.workbooks.sheets import sheet_names
 from sfumato.errors import SfumatoError
+from sfumato.formats import EXCEL, UPLOADS, format_named
 from sfumato.localization.messages import Messages
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.pipelines.plan_suggestion.file_checks import likely_encoding
@@ -21,11 +21,8 @@ from sfumato.web.job_progress import watched
 from sfumato.web.microdata.columns_table import ColumnsTable
 from sfumato.web.microdata.project_card import ProjectCard
 from sfumato.web.page_layout import Area
-from sfumato.web.projects.loaded_data import KINDS, READING, Loaded, is_text, load
+from sfumato.web.projects.loaded_data import READING, Loaded, is_text, load
 
-# Extensions of files whose first line may contain names; of text files.
-HEADED = (".csv", ".tsv", ".txt", ".xlsx", ".xls", ".ods")
-TEXTS = (".csv", ".tsv", ".txt")
 # The most frequent encodings of texts that are not UTF-8; number of characters examined.
 ENCODINGS = ("cp1252", "latin-1", "cp1250", "iso8859-2", "cp1251", "cp1253", "cp1254")
 SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
@@ -35,7 +32,7 @@ Reading = dict[str, Any]
 
 def reading_fields(words: Messages, loaded: Loaded, take: Callable[[Reading], Any]) -> None:
     """Build the fields for a loaded file; `take` gets the settings with each change."""
-    ending, read = loaded.path.suffix.lower(), loaded.read
+    form, read = format_named(loaded.path), loaded.read
     said = said_of(read)
 
     def change(key: str, value: Any) -> Any:
@@ -44,12 +41,12 @@ def reading_fields(words: Messages, loaded: Loaded, take: Callable[[Reading], An
     with ui.element("div").classes("sf-reading"):
         if len(loaded.sheets) > 1:
             choose_sheet(words, loaded.sheets, read.table, take)
-        if ending in TEXTS:
+        if form is not None and form.delimited:
             _choice(words, "separator", SEPARATORS, read.separator or "", change, detects=True)
             _choice(words, "decimal_mark", DECIMALS, read.decimal, lambda _, sign: change("decimal", sign))
             names = {name: name for name in ("utf-8", "utf-16", *ENCODINGS)}
             _choice(words, "encoding", names, read.encoding, change)
-        if ending in HEADED:
+        if form is not None and form.headed:
             switch = components.held(ui.switch(words["header.data"], value=read.header is False)).props("dense")
             components.with_tooltip(switch, words["tip.header"])
             switch.on_value_change(lambda event: change("header", False if event.value else None))
@@ -102,7 +99,7 @@ class DataStep:
             self.area.ways(None, "columns" if self.workspace.loaded else None)
         with components.card():
             most = self.workspace.pool.settings.upload_bytes
-            components.upload(words["drop"], self._uploaded, most, words, KINDS)
+            components.upload(words["drop"], self._uploaded, most, words, UPLOADS)
             with ui.row().classes("items-center"):
                 ui.label(words["example"]).classes("sf-soft")
                 for name in EXAMPLES:
@@ -187,7 +184,7 @@ class DataStep:
 
     async def _sheets(self, path: Path) -> tuple[str, ...]:
         """Return the sheets of a workbook; empty for another file."""
-        if path.suffix.lower() not in FORMATS["excel"]:
+        if format_named(path) is not EXCEL:
             return ()
         try:
             return await self.workspace.aside(sheet_names, path)

@@ -7,11 +7,11 @@ from typing import Any
 
 from nicegui import events, ui
 
+from sfumato.formats import UPLOADS
 from sfumato.localization.messages import Messages, words_on_persons
 from sfumato.microdata.models.registry import SHAPES
 from sfumato.web import components
 from sfumato.web.forms import EntryList, Form, Values
-from sfumato.web.projects.loaded_data import KINDS
 from sfumato.web.projects.workspace import Workspace
 
 MOST_VALUES = 500
@@ -105,7 +105,9 @@ class Promises:
             shown.text = event.file.name
             self._touched()
 
-        components.upload(self.words["population"], take, self.workspace.pool.settings.upload_bytes, self.words, KINDS)
+        components.upload(
+            self.words["population"], take, self.workspace.pool.settings.upload_bytes, self.words, UPLOADS
+        )
 
     def _subset(self, column: str) -> Values:
         assert self.workspace.loaded is not None

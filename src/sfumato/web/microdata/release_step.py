@@ -13,6 +13,7 @@ from typing import Any
 
 from nicegui import ui
 
+from sfumato.formats import PUBLISHED
 from sfumato.pipelines.report_folder import read_annex
 from sfumato.report.annex import ANNEX, markdown
 from sfumato.report.checks import beside, verdict
@@ -63,7 +64,7 @@ class ReleaseStep:
 
     def _outside(self, run: Run) -> None:
         words = self.words
-        data = next(path for path in run.folder.iterdir() if path.name in ("data.csv", "data.parquet"))
+        data = next(path for path in run.folder.iterdir() if path.name in PUBLISHED)
         with components.card(words["box_out"], "sf-box-out"):
             ui.label(words["box_out_hint"]).classes("sf-soft sf-small")
             with ui.row():

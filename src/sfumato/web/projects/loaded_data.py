@@ -26,8 +26,6 @@ from sfumato.schema.frozen_dict import FrozenDict
 from sfumato.values import Value, field, replace
 
 PREVIEW_ROWS = 8
-# Extensions of files that can be loaded; a DuckDB file may contain views of other files of the server.
-KINDS = (".csv", ".tsv", ".txt", ".parquet", ".xlsx", ".xls", ".ods", ".json", ".jsonl")
 # Byte order marks that identify the encoding of a text; UTF-8 has one, too, but needs none.
 MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 LOOKED_AT_BYTES = 1 << 16

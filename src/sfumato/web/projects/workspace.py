@@ -11,6 +11,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, TypeVar, cast
 
+from sfumato.formats import UPLOADS
 from sfumato.localization.messages import Messages, words_in
 from sfumato.microdata.counts.frequency_table import FrequencyTable
 from sfumato.microdata.plan.model import Plan as ResolvedPlan
@@ -26,7 +27,7 @@ from sfumato.service.workers.process import WorkerLimits
 from sfumato.values import State, Value, field
 from sfumato.web.projects.archives import ExtractionLimits, RunRecord, run_archives, unpacked_runs
 from sfumato.web.projects.changes import Tabs, Undo
-from sfumato.web.projects.loaded_data import KINDS, Loaded
+from sfumato.web.projects.loaded_data import Loaded
 
 MOST_RUNS = 6
 Plan = dict[str, Any]
@@ -367,7 +368,7 @@ def data_of(record: Mapping[str, Any], folder: Path) -> Path:
         ValueError: The data is missing.
     """
     data = record.get("data")
-    fits = isinstance(data, str) and NAME.fullmatch(data) and data.lower().endswith(KINDS)
+    fits = isinstance(data, str) and NAME.fullmatch(data) and data.lower().endswith(UPLOADS)
     if not fits or not (folder / str(data)).is_file():
         raise ValueError("no data")
     return folder / str(data)

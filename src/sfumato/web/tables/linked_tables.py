@@ -8,6 +8,7 @@ from nicegui import events, ui
 
 from sfumato.delimited.records import read_lines
 from sfumato.errors import DataError
+from sfumato.formats import CSV
 from sfumato.web import components
 from sfumato.web.forms import Values
 from sfumato.web.projects.loaded_data import is_number
@@ -66,7 +67,7 @@ class LinkedTables:
         self._card = ui.expansion(words["linked"]).classes("w-full")
         with self._card:
             ui.label(words["linked_says"]).classes("sf-soft")
-            components.upload(words["linked_upload"], self._uploaded, MOST_BYTES, words, (".csv", ".tsv", ".txt"))
+            components.upload(words["linked_upload"], self._uploaded, MOST_BYTES, words, CSV.uploads)
             self._room = ui.column().classes("w-full gap-0")
             with ui.element("div").classes("sf-fields"):
                 kinds = {CELLS: words["linked_cells"], ROWS: words["linked_rows"]}

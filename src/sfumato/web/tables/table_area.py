@@ -8,6 +8,7 @@ from nicegui import events, ui
 
 from sfumato.delimited.dialect import likely_separator
 from sfumato.delimited.records import delimited_text
+from sfumato.formats import CSV
 from sfumato.service.jobs.store import Kind
 from sfumato.tables.plan.table_plan import read_table_plan
 from sfumato.web import components
@@ -97,7 +98,7 @@ class TableArea:
             self._text = ui.textarea(words["paste"], value=text, on_change=lambda _: self._read())
             self._text.props("outlined rows=10 debounce=300 spellcheck=false").classes("w-full font-mono")
             self._crosstab = ui.row().classes("items-center w-full").props('role="status"')
-            components.upload(words["upload_table"], self._uploaded, MOST_BYTES, words, (".csv", ".tsv", ".txt"))
+            components.upload(words["upload_table"], self._uploaded, MOST_BYTES, words, CSV.uploads)
             self._counting.build()
             with ui.element("div").classes("sf-fields"):
                 self._value = self._select("value_column")

@@ -11,6 +11,7 @@ import numpy as np
 from nicegui import events, ui
 
 from sfumato.errors import SfumatoError
+from sfumato.formats import UPLOADS
 from sfumato.localization.messages import Messages
 from sfumato.microdata.measures.population import LARGEST_POPULATION, uniqueness
 from sfumato.microdata.measures.risk import attacker
@@ -28,7 +29,6 @@ from sfumato.values import Value
 from sfumato.web import components
 from sfumato.web.job_progress import watched
 from sfumato.web.microdata.result.result_figures import Figures, attacked
-from sfumato.web.projects.loaded_data import KINDS
 from sfumato.web.projects.workspace import Run, Workspace
 
 ESTIMATORS = ("dankar", "pitman", "zayatz", "snb")
@@ -266,7 +266,7 @@ class AttackView:
             with ui.expansion(words["attack.control_file"]).classes("w-full"):
                 ui.label(words["attack.control_says"]).classes("sf-soft sf-small")
                 most = self.workspace.pool.settings.upload_bytes
-                components.upload(words["attack.control_upload"], self._uploaded, most, words, KINDS)
+                components.upload(words["attack.control_upload"], self._uploaded, most, words, UPLOADS)
             self._button = components.button(words["attack.run"], self._attack).props("outline")
             self._button.classes("self-start")
         kept = self.run.folder / RESULT
