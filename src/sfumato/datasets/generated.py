@@ -10,8 +10,8 @@ import numpy.typing as npt
 
 from sfumato.engines.duckdb.writing import Cell, Chunk, write_coded
 from sfumato.errors import PlanError, did_you_mean, missing_extra
-from sfumato.values import Value
 from sfumato.formats import CSV, PARQUET, format_named
+from sfumato.values import Value
 
 Format = Literal["csv", "parquet"]
 # Number of rows shown in a notebook.
