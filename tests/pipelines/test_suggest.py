@@ -24,7 +24,7 @@ from messy_files import MessyFile
 import sfumato
 from sfumato.errors import DataError, UnattainableError
 from sfumato.hierarchies.role_detection import role_reasons
-from sfumato.hierarchies.role_detection.quasi_identifier_selection import MOST_WITH_TWINS
+from sfumato.hierarchies.role_detection.quasi_identifiers import MOST_WITH_TWINS
 from sfumato.hierarchies.role_detection.role_reasons import UNDECIDED
 from sfumato.pipelines.plan_suggestion import quasi_identifier_search
 from sfumato.pipelines.plan_suggestion.plan_draft import SuggestedPlan

@@ -22,8 +22,8 @@ from sfumato.microdata.plan.model import Plan, RequestedPlan
 from sfumato.microdata.plan.read import read_plan
 from sfumato.microdata.plan.write import plan_dict
 from sfumato.microdata.published_table import classes_of
+from sfumato.pipelines.plan_suggestion.counted_rows import ProgressReporter
 from sfumato.pipelines.plan_suggestion.plan_draft import SuggestedPlan
-from sfumato.pipelines.plan_suggestion.progress import ProgressReporter
 from sfumato.pipelines.suggest import suggest_plan
 from sfumato.policies.identifiers import SafeHarborContext, column_identifiers, identifiers_of, is_bare_hash
 from sfumato.policies.places_and_dates import OLDEST_SHOWN, area_shown, is_zip_column, latest_years

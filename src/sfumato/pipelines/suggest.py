@@ -8,11 +8,15 @@ from typing import Any, cast
 
 from sfumato.errors import DataError
 from sfumato.hierarchies.role_detection.column_context import with_context
-from sfumato.hierarchies.role_detection.detection_limits import limits_by_column
-from sfumato.hierarchies.role_detection.lexicon.codebooks import labels_of
-from sfumato.hierarchies.role_detection.missing_value_codes import columns_of_code, known_words, words_by_column
+from sfumato.hierarchies.role_detection.lexicon.coded_names import labels_of
+from sfumato.hierarchies.role_detection.missing_value_codes import (
+    columns_of_code,
+    known_words,
+    limits_by_column,
+    words_by_column,
+)
 from sfumato.hierarchies.role_detection.profile import Profile
-from sfumato.hierarchies.role_detection.quasi_identifier_selection import (
+from sfumato.hierarchies.role_detection.quasi_identifiers import (
     MAX_QUASI_IDENTIFIERS,
     crowded_out,
     inferred_by_several,
@@ -33,20 +37,29 @@ from sfumato.hierarchies.types import canonical
 from sfumato.localization.messages import Message
 from sfumato.microdata.plan.builder import Plan
 from sfumato.microdata.plan.read import read_plan
-from sfumato.pipelines.plan_suggestion.counted_rows import CountedRows, RowCounter, aggregated_input_note
-from sfumato.pipelines.plan_suggestion.dependent_columns import mark_dependent_columns
+from sfumato.pipelines.plan_suggestion.counted_rows import (
+    CountedRows,
+    ProgressReporter,
+    RowCounter,
+    aggregated_input_note,
+)
 from sfumato.pipelines.plan_suggestion.file_checks import (
     check_names,
     check_one_column,
+    footer_rows_note,
     likely_encoding,
+    mixed_units_note,
+    with_textless,
     writes_commas,
 )
-from sfumato.pipelines.plan_suggestion.footer_rows import footer_rows_note
-from sfumato.pipelines.plan_suggestion.inference_risk import find_inference_risks
-from sfumato.pipelines.plan_suggestion.mixed_units import mixed_units_note
-from sfumato.pipelines.plan_suggestion.near_duplicates import groups_of, near_duplicates_among, no_twins
-from sfumato.pipelines.plan_suggestion.person_columns import FEW_ROWS, one_person, repeated_names, with_named_persons
-from sfumato.pipelines.plan_suggestion.person_key_detection import with_constant_persons
+from sfumato.pipelines.plan_suggestion.inference_risk import find_inference_risks, mark_dependent_columns
+from sfumato.pipelines.plan_suggestion.person_columns import (
+    FEW_ROWS,
+    one_person,
+    repeated_names,
+    with_constant_persons,
+    with_named_persons,
+)
 from sfumato.pipelines.plan_suggestion.plan_draft import (
     Draft,
     K,
@@ -55,11 +68,19 @@ from sfumato.pipelines.plan_suggestion.plan_draft import (
     publications,
     publishable,
 )
-from sfumato.pipelines.plan_suggestion.progress import ProgressReporter
-from sfumato.pipelines.plan_suggestion.quasi_identifier_search import better_withheld, drop_near_duplicates
-from sfumato.pipelines.plan_suggestion.survey_answer_uniqueness import limit_survey_answers, survey_answers_note
-from sfumato.pipelines.plan_suggestion.survey_weights import one_of_each, with_survey_weights
-from sfumato.pipelines.plan_suggestion.unsupported_columns import with_textless
+from sfumato.pipelines.plan_suggestion.quasi_identifier_search import (
+    better_withheld,
+    drop_near_duplicates,
+    groups_of,
+    near_duplicates_among,
+    no_twins,
+)
+from sfumato.pipelines.plan_suggestion.survey_columns import (
+    limit_survey_answers,
+    one_of_each,
+    survey_answers_note,
+    with_survey_weights,
+)
 from sfumato.values import replace
 
 # A column with at least _MANY_NUMBERS distinct texts may contain at most _FEW_WORDS words, in at most a proportion of
@@ -313,7 +334,7 @@ def suggest_for_frame(frame: Any) -> SuggestedPlan:
     """
     from sfumato.engines.dataframes.sources import with_index
     from sfumato.engines.opening import open_engine
-    from sfumato.pipelines.plan_suggestion.leading_zeros import without_lost_zeros
+    from sfumato.pipelines.plan_suggestion.file_checks import without_lost_zeros
 
     frame, _ = with_index(frame)
     with closing(open_engine(frame, Plan())) as engine:

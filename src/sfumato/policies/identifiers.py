@@ -6,7 +6,7 @@ from datetime import date
 from unicodedata import normalize
 
 from sfumato.hierarchies.role_detection.identifier_formats import EMAIL, is_card
-from sfumato.hierarchies.role_detection.lexicon.person_names import share_of_full_names, share_of_names
+from sfumato.hierarchies.role_detection.lexicon.value_terms import share_of_full_names, share_of_names
 from sfumato.hierarchies.role_detection.profile import Profile
 from sfumato.policies.places_and_dates import WORDS, age_fault, date_fault, kinds_of_name, place_faults, words_speak_of
 from sfumato.values import Value, field

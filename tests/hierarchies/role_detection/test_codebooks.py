@@ -4,7 +4,7 @@ from importlib.resources import files
 
 import pytest
 
-from sfumato.hierarchies.role_detection.lexicon.codebooks import labels_of
+from sfumato.hierarchies.role_detection.lexicon.coded_names import labels_of
 from sfumato.hierarchies.role_detection.lexicon.concepts import fold
 from sfumato.hierarchies.role_detection.lexicon.name_terms import concepts_of
 from sfumato.hierarchies.role_detection.profile import Profile

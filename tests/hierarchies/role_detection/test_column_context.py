@@ -7,7 +7,7 @@ import pytest
 
 from sfumato.hierarchies.role_detection.column_context import with_context
 from sfumato.hierarchies.role_detection.profile import Profile
-from sfumato.hierarchies.role_detection.quasi_identifier_selection import spare_parts
+from sfumato.hierarchies.role_detection.quasi_identifiers import spare_parts
 from sfumato.hierarchies.role_detection.roles import suggest
 from sfumato.hierarchies.role_detection.suggestion import Suggestion
 

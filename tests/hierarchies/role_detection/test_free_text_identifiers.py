@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 import sfumato as sf
-from sfumato.hierarchies.role_detection.free_text_identifiers import mentions
+from sfumato.hierarchies.role_detection.identifier_formats import mentions
 from sfumato.hierarchies.role_detection.profile import Profile
 
 DISEASES = ["asthma", "Morbus Crohn", "Parkinson Disease", "Graves disease", "flu"]

@@ -6,7 +6,7 @@ from collections import Counter
 import pytest
 
 from sfumato.hierarchies.role_detection.profile import Profile
-from sfumato.hierarchies.role_detection.quasi_identifier_selection import inferred_by_several
+from sfumato.hierarchies.role_detection.quasi_identifiers import inferred_by_several
 from sfumato.hierarchies.role_detection.roles import suggest
 from sfumato.hierarchies.role_detection.suggestion import Suggestion
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sfumato.hierarchies.role_detection.lexicon.codebooks import labels_of
+from sfumato.hierarchies.role_detection.lexicon.coded_names import labels_of
 from sfumato.hierarchies.role_detection.lexicon.name_terms import concepts_of
 from sfumato.hierarchies.role_detection.profile import Profile
 from sfumato.hierarchies.role_detection.roles import suggest

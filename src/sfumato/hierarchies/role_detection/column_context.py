@@ -18,8 +18,12 @@ from sfumato.hierarchies.role_detection.quasi_identifiers import judge_rest, qua
 from sfumato.hierarchies.role_detection.questionnaire_columns import answers_of, are_same, asked
 from sfumato.hierarchies.role_detection.role_evidence import evidence_of
 from sfumato.hierarchies.role_detection.suggestion import UNKNOWN_RANK, Suggestion
-from sfumato.hierarchies.role_detection.unexplained_numbers import are_counts, are_measures
-from sfumato.hierarchies.role_detection.unnamed_columns import known_by_spread, private_like
+from sfumato.hierarchies.role_detection.unexplained_numbers import (
+    are_counts,
+    are_measures,
+    known_by_spread,
+    private_like,
+)
 from sfumato.patterns import regex
 from sfumato.values import Value, replace
 

@@ -1,13 +1,13 @@
-"""Formats of values that identify one person: addresses, numbers of authorities and banks, keys, free text.
-
-Numbers with check digits are validated by python-stdnum; two German formats that it lacks are validated here.
-"""
+"""Values that identify one person by their format: addresses, official and bank numbers, keys, and free text."""
 
 import re
 from collections.abc import Callable
 from functools import cache
 
+from sfumato.hierarchies.role_detection.key_columns import UNIQUE_SHARE
+from sfumato.hierarchies.role_detection.lexicon.value_terms import is_given_name
 from sfumato.hierarchies.role_detection.profile import Profile
+from sfumato.hierarchies.types import canonical
 from sfumato.patterns import regex
 from sfumato.values import Value
 
@@ -155,3 +155,67 @@ def _check_digit(text: str, weights: tuple[int, ...]) -> int:
     digits = "".join(sign if sign.isdigit() else f"{ord(sign) - ord('A') + 1:02d}" for sign in text)
     products = (int(digit) * weight for digit, weight in zip(digits, weights, strict=True))
     return sum(sum(map(int, str(product))) for product in products) % 10
+
+
+_LONG_TEXT, _WORDS_OF_TEXT = 40, 4
+# Individually written text: many texts, of several words, a good part of which occurs once.
+_WRITTEN_TEXTS, _WRITTEN_ONCE, SEVERAL_WORDS = 25, 0.3, 1.5
+
+
+def is_free_text(profile: Profile) -> bool:
+    """Return whether values are many long texts or sentences."""
+    if profile.few:
+        return False
+    return length(profile) > _LONG_TEXT or (has_sentences(profile) and profile.distinct_share > 0.2)
+
+
+def has_sentences(profile: Profile) -> bool:
+    """Return whether values have several words each, on average."""
+    return profile.words_each >= _WORDS_OF_TEXT and length(profile) > _LONG_TEXT / 2
+
+
+def are_written_by_hand(profile: Profile) -> bool:
+    """Return whether many values of several words occur once, like individually written text."""
+    once = sum(rows == 1 for rows in profile.counts.values()) / len(profile.counts)
+    letters = profile.share(lambda value: not any(map(str.isdigit, value)))
+    many = len(profile.counts) >= _WRITTEN_TEXTS and once >= _WRITTEN_ONCE
+    return many and profile.words_each >= SEVERAL_WORDS and letters >= UNIQUE_SHARE
+
+
+def length(profile: Profile) -> float:
+    """Return the mean length of a value."""
+    return sum(map(len, profile.sample)) / len(profile.sample)
+
+
+_EMAIL = regex(r"[\w.+-]+@[\w-]+\.\w{2,}")
+_PHONE = regex(
+    r"(?<![\w.])(?:(?:\+|00)[1-9]\d{0,2}[\s./()-]*\d[\d\s./()-]{5,}\d|0\d{1,5}[\s/()-]+\d[\d\s/-]{3,}\d|"
+    r"\(\d{3}\)\s?\d{3}[\s-]\d{4}|\d{3}[-.]\d{3}[-.]\d{4})(?!\w)"
+)
+_TITLED = regex(r"\b(?:Dr|Prof|Herrn?|Frau|Mr|Mrs|Ms|Miss)\.?\s+[A-ZÄÖÜ][a-zäöüß]+")
+_FULL_NAME = regex(r"\b([A-ZÄÖÜ][a-zäöüßéèáíóú]+)[ -](?:[A-Z]\. )?([A-ZÄÖÜ][a-zäöüßéèáíóú]+)")
+
+
+def mentions(profile: Profile, k: int) -> int:
+    """Return how many of the texts examined name a person or contain contact details.
+
+    A name without a title is searched only in texts of fewer than k rows: a disease may be named after its
+    discoverer.
+
+    >>> mentions(Profile("note", {"asthma": 9, "asthma, call Anna Becker": 1, "flu (anna@mail.org)": 1}, rows=11), 5)
+    2
+    """
+    numbers = {*profile.sample} - {profile.sample[place] for place in canonical(profile.sample, "amount")[1]}
+    return sum(
+        _reaches(text) or _TITLED.search(text) is not None or (profile.counts[text] < k and _has_name(text))
+        for text in profile.sample
+        if text not in numbers
+    )
+
+
+def _reaches(text: str) -> bool:
+    return _EMAIL.search(text) is not None or _PHONE.search(text) is not None
+
+
+def _has_name(text: str) -> bool:
+    return any(is_given_name(match[1]) for match in _FULL_NAME.finditer(text))

@@ -8,8 +8,12 @@ it discloses nothing.
 from collections.abc import Callable
 
 from sfumato.hierarchies.role_detection import role_reasons
-from sfumato.hierarchies.role_detection.free_text import SEVERAL_WORDS, are_written_by_hand, is_free_text
-from sfumato.hierarchies.role_detection.identifier_formats import format_of
+from sfumato.hierarchies.role_detection.identifier_formats import (
+    SEVERAL_WORDS,
+    are_written_by_hand,
+    format_of,
+    is_free_text,
+)
 from sfumato.hierarchies.role_detection.key_columns import (
     LETTERS_AND_DIGITS,
     REPEATED,
@@ -34,8 +38,11 @@ from sfumato.hierarchies.role_detection.lexicon.name_terms import (
     spoken_word,
     words_of,
 )
-from sfumato.hierarchies.role_detection.lexicon.person_names import share_of_full_names, share_of_names
-from sfumato.hierarchies.role_detection.lexicon.value_terms import concept_of_values
+from sfumato.hierarchies.role_detection.lexicon.value_terms import (
+    concept_of_values,
+    share_of_full_names,
+    share_of_names,
+)
 from sfumato.hierarchies.role_detection.profile import FEW_VALUES, Profile
 from sfumato.hierarchies.role_detection.quasi_identifiers import judge_knowledge, judge_rest, judge_units
 from sfumato.hierarchies.role_detection.role_evidence import RoleEvidence, evidence_of, is_listed

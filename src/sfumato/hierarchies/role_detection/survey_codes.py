@@ -8,7 +8,7 @@ nines far above all other numbers (999 among ages).
 
 from collections.abc import Iterator, Mapping
 
-from sfumato.hierarchies.role_detection.lexicon.codebooks import CodebookLabel
+from sfumato.hierarchies.role_detection.lexicon.coded_names import CodebookLabel
 from sfumato.hierarchies.role_detection.lexicon.name_terms import concepts_of
 from sfumato.hierarchies.role_detection.profile import Profile
 from sfumato.hierarchies.role_detection.role_reasons import by_codebook

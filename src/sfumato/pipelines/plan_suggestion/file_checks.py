@@ -1,20 +1,34 @@
-"""A first look at some rows: the texts of each column, and problems in reading the file."""
+"""A first look at the rows: problems in reading, footer rows, lost zeros, columns without text, mixed units."""
 
 import gzip
 import re
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 from sfumato.delimited.dialect import COMMA_NUMBER, CURRENCY_SIGN
 from sfumato.delimited.opening import WESTERN, likely_page, wide_encoding
+from sfumato.engines.engine import MissingRules
 from sfumato.errors import DataError, PlanError
 from sfumato.formats import is_packed
-from sfumato.hierarchies.role_detection.detection_limits import is_limit
 from sfumato.hierarchies.role_detection.identifier_formats import format_of
-from sfumato.hierarchies.role_detection.lexicon.person_names import share_of_full_names
+from sfumato.hierarchies.role_detection.lexicon.concepts import WORDS
+from sfumato.hierarchies.role_detection.lexicon.name_terms import words_of
+from sfumato.hierarchies.role_detection.lexicon.value_terms import share_of_full_names
+from sfumato.hierarchies.role_detection.missing_value_codes import is_limit
 from sfumato.hierarchies.role_detection.profile import Profile
+from sfumato.hierarchies.role_detection.suggestion import Suggestion
+from sfumato.hierarchies.types import numerals
+from sfumato.localization.messages import Message
+from sfumato.microdata.publish_plan import PublishPlan, read_numbers
 from sfumato.patterns import regex
+from sfumato.pipelines.plan_suggestion.counted_rows import CountedRows, RowCounter
+from sfumato.pipelines.plan_suggestion.plan_draft import SuggestedPlan
+from sfumato.values import replace
 
 _LOOKED_AT_BYTES = 1 << 20
 # Possible separators of a file that was read as one column.
@@ -194,3 +208,161 @@ def likely_encoding(path: Path) -> str | None:
     except UnicodeError:
         return "latin-1" if page == WESTERN else page
     return page
+
+
+# A row is nearly empty if it has at most a quarter of the median number of values, and that median is large enough. A
+# name and a sum may be up to a third.
+_SOME_VALUES, _PART = 4, 4
+_NAME_AND_SUM, _PART_OF_FEW = 2, 3
+# More rows are not a footer: some values are unknown for many rows.
+_MOST_ROWS, _MOST_SHARE = 3, 0.002
+
+
+def footer_rows_note(rows: CountedRows) -> str | None:
+    """Return a note if a few rows are nearly empty; None if there are none, or too many rows to check."""
+    counts = rows.whole
+    if counts is None or not len(counts.counts):
+        return None
+    values = np.zeros(len(counts.counts), np.int64)
+    for place, texts in enumerate(counts.values):
+        values += np.array([bool(text and not text.isspace()) for text in texts], bool)[counts.codes[:, place]]
+    order = np.argsort(values)
+    middle = int(values[order[np.searchsorted(np.cumsum(counts.counts[order]), counts.rows / 2)]])
+    most = max(middle // _PART, min(_NAME_AND_SUM, middle // _PART_OF_FEW))
+    few = int(counts.counts[values <= most].sum())
+    if middle < _SOME_VALUES or not 0 < few <= max(_MOST_ROWS, _MOST_SHARE * counts.rows):
+        return None
+    return Message("note.nearly_empty", count=few)
+
+
+# The number of digits of the postcodes most often read as numbers: Germany, France, Italy, Spain, the US.
+USUAL = 5
+NUMBER = re.compile(r"([0-9]+)(?:\.0)?", re.ASCII)
+READ_AS_TEXT = 'Read the column as text: pd.read_csv(…, dtype={{"{name}": str}}).'
+SEVERAL = " It holds numbers of several lengths: leading zeros (01067) are lost. " + READ_AS_TEXT
+SHORT = (
+    " It holds numbers of {digits} digits: where codes have {usual}, leading zeros (01067) are lost. "
+    + READ_AS_TEXT
+    + " Where they have {digits}: plan.quasi({name}=sf.digits({digits}))."
+)
+NOTE = 'leading zeros of "{name}" may be lost: its codes are published whole or not at all. ' + READ_AS_TEXT
+
+
+def without_lost_zeros(proposal: SuggestedPlan, frame: Any) -> SuggestedPlan:
+    """Return the proposal for a frame without publishing first digits of codes that may have lost leading zeros."""
+    plan, reasons, notes = dict(proposal.plan), dict(proposal.reasons), [*proposal.notes]
+    columns, profiles = dict(plan["columns"]), {profile.name: profile for profile in proposal.profiles}
+    for name in _number_columns(frame):
+        said = _said(profiles[name]) if name in profiles else ""
+        if said and columns[name].get("hierarchy", {}).get("type") == "digits":
+            columns[name] = {**columns[name], "hierarchy": {"type": "any"}}
+            reasons[name] = reasons[name] + said
+            notes.append(NOTE.format(name=name))
+    return replace(proposal, plan=plan | {"columns": columns}, reasons=reasons, notes=tuple(notes))
+
+
+def _number_columns(frame: Any) -> Iterator[str]:
+    """Yield the numeric columns of a frame."""
+    import narwhals as nw
+
+    try:
+        schema = nw.from_native(frame).collect_schema()
+    except TypeError:  # the object hands over rows and has no columns of its own
+        return
+    yield from (name for name, kind in schema.items() if kind.is_numeric())
+
+
+def _said(profile: Profile) -> str:
+    """Return a note on postcodes stored as numbers that look as if leading zeros were lost.
+
+    >>> _said(Profile("plz", {"1067": 3, "53113": 3}, rows=6))[:36]
+    ' It holds numbers of several lengths'
+    >>> _said(Profile("plz", {"53111": 3, "53113": 3}, rows=6)), _said(Profile("pay", {"900": 3, "1200": 3}, rows=6))
+    ('', '')
+    """
+    if not {*words_of(profile.name)} & WORDS["postal"]:
+        return ""
+    lengths = {len(found[1]) for value in profile.values if (found := NUMBER.fullmatch(value))}
+    if len(lengths) > 1:
+        return SEVERAL.format(name=profile.name)
+    if lengths == {USUAL - 1}:
+        return SHORT.format(name=profile.name, digits=USUAL - 1, usual=USUAL)
+    return ""
+
+
+def with_textless(rows: CountedRows, proposal: SuggestedPlan) -> SuggestedPlan:
+    """Return the proposal with those columns at their positions, and a note that names them."""
+    if not rows.textless:
+        return proposal
+    own = Suggestion("identifier", Message("reason.no_text"))
+    known = {profile.name: profile for profile in proposal.profiles}
+    number = proposal.profiles[0].rows
+    plans = proposal.plan["columns"]
+    return replace(
+        proposal,
+        plan=proposal.plan | {"columns": {name: plans.get(name, own.plan()) for name in rows.all_columns}},
+        reasons={name: proposal.reasons.get(name, own.reason) for name in rows.all_columns},
+        profiles=tuple(known.get(name, Profile(name, {}, number, number)) for name in rows.all_columns),
+        notes=(*proposal.notes, Message("note.textless", columns=", ".join(f'"{name}"' for name in rows.textless))),
+    )
+
+
+# Maximum number of values of a column of units or test names.
+_MOST_KINDS = 100
+# A kind with this many distinct numbers loses them if at least this proportion of its rows are published identically.
+_SOME_NUMBERS, _ALIKE = 5, 0.9
+# Minimum factor between the numbers of two kinds with different units or meanings.
+_FACTOR = 10
+
+
+def mixed_units_note(rows: RowCounter, plan: Mapping[str, Any], profiles: Mapping[str, Profile]) -> str | None:
+    """Return a note on the first column whose rounding destroys the numbers of some kinds, or None."""
+    columns = plan["columns"]
+    rounded = {
+        name: PublishPlan(**column["publish"]) for name, column in columns.items() if "round" in _publish(column)
+    }
+    kinds = [
+        name for name, profile in profiles.items() if name not in rounded and 2 <= len(profile.counts) <= _MOST_KINDS
+    ]
+    found = (
+        Message("note.mixed_measures", name=name, kinds=kind, number=number)
+        for name, publish in rounded.items()
+        for number, kind in sorted(_lost_by_kind(rows, name, publish, kinds), reverse=True)[:1]
+    )
+    return next(found, None)
+
+
+def _publish(column: Mapping[str, Any]) -> Mapping[str, Any]:
+    publish = column.get("publish")
+    return publish if isinstance(publish, Mapping) else {}
+
+
+def _lost_by_kind(rows: RowCounter, name: str, publish: PublishPlan, kinds: list[str]) -> Iterator[tuple[int, str]]:
+    """Yield how many kinds lose all of their numbers, for each column that may name kinds."""
+    for kind in kinds:
+        numbers = _numbers_by_kind(rows, name, kind)
+        middles = [numerals(sorted(counts, key=float))[len(counts) // 2] for counts in numbers if counts]
+        lost = sum(_is_lost(counts, publish) for counts in numbers)
+        if 0 < lost < len(numbers) and max(middles) > _FACTOR * min(middles):
+            yield lost, kind
+
+
+def _numbers_by_kind(rows: RowCounter, name: str, kind: str) -> list[Counter[str]]:
+    """Return the number of rows of each number, for each kind."""
+    text_counts = rows.count((kind, name), MissingRules())
+    forms = read_numbers([text or "" for text in text_counts.values[1]])
+    numbers: list[Counter[str]] = [Counter() for _ in text_counts.values[0]]
+    for (own, number), count in zip(text_counts.codes.tolist(), text_counts.counts.tolist(), strict=True):
+        if (form := forms[number]) is not None:
+            numbers[own][form] += count
+    return numbers
+
+
+def _is_lost(counts: Counter[str], publish: PublishPlan) -> bool:
+    """Return whether nearly all rows of a kind are published identically although they have several numbers."""
+    if len(counts) < _SOME_NUMBERS:
+        return False
+    published: Counter[str | None] = Counter()
+    for text, count in zip(publish.publish([*counts]), counts.values(), strict=True):
+        published[text] += count
+    return published.most_common(1)[0][1] >= _ALIKE * counts.total()

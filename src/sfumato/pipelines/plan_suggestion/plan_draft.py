@@ -6,10 +6,9 @@ from math import isqrt
 from textwrap import fill, indent
 from typing import Any
 
-from sfumato.hierarchies.role_detection.detection_limits import is_limit
-from sfumato.hierarchies.role_detection.free_text_identifiers import mentions
+from sfumato.hierarchies.role_detection.identifier_formats import mentions
 from sfumato.hierarchies.role_detection.lexicon.name_terms import counts_something
-from sfumato.hierarchies.role_detection.missing_value_codes import MISSING_WORDS
+from sfumato.hierarchies.role_detection.missing_value_codes import MISSING_WORDS, is_limit
 from sfumato.hierarchies.role_detection.profile import Profile
 from sfumato.hierarchies.role_detection.role_reasons import (
     LIMITS,

@@ -298,7 +298,7 @@ def shared_identifiers(looks: ColumnProfiles) -> tuple[dict[str, Any], ...]:
 def _may_denote(looks: ColumnProfiles, name: str) -> bool:
     """Return whether the values of a removed column repeat as those of persons can, whatever the column is called."""
     from sfumato.hierarchies.role_detection.suggestion import Suggestion
-    from sfumato.pipelines.plan_suggestion.person_key_detection import may_denote
+    from sfumato.pipelines.plan_suggestion.person_columns import may_denote
 
     return may_denote(looks.profile(name), Suggestion("identifier", "", concept=looks.suggestion(name).concept))
 
@@ -327,7 +327,7 @@ def _repeated_names(looks: ColumnProfiles) -> tuple[str, ...]:
 
 def _naming_persons(looks: ColumnProfiles, candidates: dict[str, Profile]) -> Iterator[str]:
     from sfumato.hierarchies.role_detection.suggestion import Suggestion
-    from sfumato.pipelines.plan_suggestion.person_key_detection import constant_within
+    from sfumato.pipelines.plan_suggestion.person_columns import constant_within
 
     repeating = [name for name in candidates if _may_denote(looks, name)]
     if not repeating:

@@ -17,9 +17,13 @@ from sfumato.localization.messages import Messages
 from sfumato.microdata.data_plan import DATA, DataPlan, code_texts
 from sfumato.microdata.models.equivalence_classes import Counts
 from sfumato.microdata.plan.read import read_plan
-from sfumato.pipelines.plan_suggestion.counted_rows import CountedRows, aggregated_input_note
+from sfumato.pipelines.plan_suggestion.counted_rows import (
+    CountedRows,
+    ProgressCallback,
+    ProgressReporter,
+    aggregated_input_note,
+)
 from sfumato.pipelines.plan_suggestion.file_checks import writes_commas
-from sfumato.pipelines.plan_suggestion.progress import ProgressCallback, ProgressReporter
 from sfumato.pipelines.suggest import suggest_plan
 from sfumato.schema.composite import read as read_shape
 from sfumato.schema.frozen_dict import FrozenDict

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterator, Sequence
 from functools import cache
 from itertools import pairwise
 
-from sfumato.hierarchies.role_detection.lexicon.abbreviations import spelled_out
+from sfumato.hierarchies.role_detection.lexicon.coded_names import spelled_out
 from sfumato.hierarchies.role_detection.lexicon.concepts import BY_KEY, CONCEPTS, WHOLE_WORDS, WORDS, Concept, fold
 from sfumato.patterns import regex
 
