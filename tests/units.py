@@ -30,7 +30,7 @@ SECONDS = {
     "tests/microdata/methods/k_optimize/test_search.py": 18,
     "tests/microdata/methods/mondrian/test_search.py": 12,
     "tests/microdata/models/test_brute_force.py": 11,
-    "tests/service/test_openapi.py": 13,
+    "tests/service/test_service.py": 13,
     "tests/engines/test_beyond_memory.py": 13,
     "tests/service/jobs/test_routes.py": 13,
     "tests/cli/test_serve.py": 12,

@@ -1,6 +1,7 @@
-"""The attribute endpoints over real HTTP: both request forms, names, labels, bucket rules, graphs."""
+"""The endpoints that anonymize attributes, refusals, and those for clients of ARXaaS."""
 
 from datetime import date
+from typing import Any
 
 import pytest
 
@@ -202,3 +203,207 @@ def test_one_record_is_never_released_raw(client, configs):
     assert answer.json()["anonymisedData"] == [{"name": "*****", "income_range": "*****", "born": "*****"}]
     assert answer.json()["kpis"]["kAnonymity"] == 1
     assert answer.json()["warnings"][0].startswith("kAnonymity is 1")
+
+
+MASK = {"name": {"anonymisationType": "Masking", "dataType": "String"}}
+DATA = [{"name": "Ada"}]
+INLINE_FAULTS = {
+    "no such operation": ({"anonymisationType": "Hashing", "dataType": "String"}, "not an operation"),
+    "no such type": ({"anonymisationType": "Masking", "dataType": "Colour"}, "not a data type"),
+    "operation not for type": ({"anonymisationType": "Generalization", "dataType": "Boolean"}, "Boolean"),
+    "noise on text": ({"anonymisationType": "Randomization", "dataType": "String"}, "String"),
+    "no type": ({"anonymisationType": "Masking"}, "dataType"),
+    "no operation": ({"dataType": "String"}, "anonymisationType"),
+}
+BODIES = {
+    "nothing": ({}, "data"),
+    "no data": ({"configuration": MASK}, "data is missing"),
+    "empty data": ({"configuration": MASK, "data": []}, "no data"),
+    "no configuration": ({"data": DATA}, "configurationURL or configuration is missing"),
+    "two configurations": ({"data": DATA, "configuration": MASK, "configurationURL": "http://a.example/"}, "one"),
+    "not a URL": ({"data": DATA, "configurationURL": "somewhere"}, "not an http or https URL"),
+    "unknown key": ({"data": DATA, "configuration": MASK, "speed": 1}, "speed"),
+    "record is text": ({"data": ["Ada"], "configuration": MASK}, "data.0"),
+    "no such ontology": ({"data": DATA, "configuration": MASK, "ontology": "none.json"}, "no such ontology"),
+    "out of the folder": ({"data": DATA, "configuration": MASK, "ontology": "../../../etc/passwd"}, "no such ontology"),
+    "no buckets": (
+        {"data": DATA, "configuration": MASK, "buckets": 0},
+        'buckets: Give "unique99", "sqrt" or a whole number',
+    ),
+    "looks like": (
+        {"data": [{"name": "Ada", "Name": "Ada"}], "configuration": MASK, "passThrough": True},
+        "look alike",
+    ),
+}
+ONTOLOGY = "Beispiele/anonymization_ontology.json"
+
+
+@pytest.mark.parametrize("name", INLINE_FAULTS)
+def test_inline_configuration(client, name):
+    entry, expected = INLINE_FAULTS[name]
+    answer = client.put("/api/anonymise", json={"data": DATA, "configuration": {"name": entry}})
+    assert answer.status_code == 400
+    assert answer.json()["valid"] is False
+    assert expected in answer.json()["errorMessage"]
+    assert "name" in answer.json()["errorMessage"]
+
+
+@pytest.mark.parametrize("name", BODIES)
+def test_body(client, name):
+    body, expected = BODIES[name]
+    answer = client.post("/api/anonymise", json=body)
+    assert answer.status_code == 400
+    assert expected in answer.json()["errorMessage"]
+
+
+def test_operation_that_the_ontology_does_not_allow(client):
+    entry = {"anonymisationType": "Generalization", "dataType": "Numeric"}
+    body = {"ontology": ONTOLOGY, "configuration": {"Name": entry}, "data": [{"Name": 1}]}
+    answer = client.put("/api/anonymise", json=body)
+    assert answer.status_code == 400
+    assert "does not allow the operation Generalization" in answer.json()["errorMessage"]
+    stranger = client.put("/api/anonymise", json=body | {"configuration": {"Hat": entry}, "data": [{"Hat": 1}]})
+    assert "does not know this attribute" in stranger.json()["errorMessage"]
+
+
+def test_configuration_that_is_none(client, configs):
+    cases = {
+        configs.put("/text", b"plain text", media_type="text/plain"): "not valid JSON-LD",
+        configs.put("/empty", {}): "not valid JSON-LD",
+        configs.put("/no-graph", {"a": 1}): "not valid JSON-LD",
+        configs.put("/bad.ttl", b"<a> <b>", media_type="text/turtle"): "not valid Turtle",
+        configs.put("/context", {"@context": "https://evil.example/c", "@id": "x:a", "x:b": 1}): "context",
+        configs.put("/gone", b"", status=503): "status 503",
+        configs.url("/absent"): "status 404",
+        "http://127.0.0.1:1/": "cannot be reached",
+    }
+    for address, expected in cases.items():
+        answer = client.put("/api/anonymise", json={"configurationURL": address, "data": DATA})
+        assert answer.status_code == 400, address
+        assert expected in answer.json()["errorMessage"], address
+
+
+def test_problem_details_where_they_are_asked_for(client):
+    answer = client.put("/api/anonymise", json={}, headers={"Accept": "application/problem+json"})
+    assert answer.status_code == 400
+    assert answer.headers["content-type"] == "application/problem+json"
+    body = answer.json()
+    assert body["type"] == "urn:sfumato:problem:body.missing"
+    assert (body["title"], body["status"]) == ("Bad Request", 400)
+    assert body["requestId"] == answer.headers["x-request-id"]
+
+
+@pytest.mark.parametrize(("method", "path", "status"), [("GET", "/nowhere", 404), ("DELETE", "/api/anonymise", 405)])
+def test_other_failures_have_the_same_form(client, method, path, status):
+    answer = client.request(method, path)
+    assert answer.status_code == status
+    assert answer.json()["valid"] is False
+
+
+def test_allowed_methods_are_told(client):
+    assert client.get("/api/anonymise").headers["allow"] == "POST, PUT"
+
+
+def test_other_media_type_is_refused(client):
+    answer = client.put("/api/anonymise", content=b"{}", headers={"Content-Type": "text/plain"})
+    assert answer.status_code == 415
+
+
+ZIP = [[str(zip_), *(f"{str(zip_)[:shown]:*<5}" for shown in range(4, -1, -1))] for zip_ in range(81667, 81678)]
+ROWS = [[str(age), "male" if age % 2 else "female", str(81667 + age - 34)] for age in range(34, 45)]
+DATA_OF_ROUTES = [["age", "gender", "zipcode"], *ROWS]
+ATTRIBUTES = [
+    {"field": "age", "attributeTypeModel": "IDENTIFYING", "hierarchy": None},
+    {"field": "gender", "attributeTypeModel": "SENSITIVE", "hierarchy": None},
+    {"field": "zipcode", "attributeTypeModel": "QUASIIDENTIFYING", "hierarchy": ZIP},
+]
+MODELS = [
+    {"privacyModel": "KANONYMITY", "params": {"k": 5}},
+    {"privacyModel": "LDIVERSITY_DISTINCT", "params": {"l": 2, "column_name": "gender"}},
+]
+
+
+def anonymized(client: Any, **changes: Any) -> Any:
+    body = {"data": DATA_OF_ROUTES, "attributes": ATTRIBUTES, "privacyModels": MODELS, "suppressionLimit": None}
+    return client.post("/api/anonymize", json=body | changes)
+
+
+def test_the_answer_that_the_client_is_tested_with(client) -> None:
+    answer = anonymized(client)
+    assert answer.status_code == 200, answer.text
+    result = answer.json()["anonymizeResult"]
+    assert result["data"] == [DATA_OF_ROUTES[0], *(["*", row[1], "816**"] for row in ROWS)]
+    assert result["anonymizationStatus"] == "ANONYMOUS"
+    assert result["attributes"] == ATTRIBUTES
+    generalization = {"name": "zipcode", "type": "QUASI_IDENTIFYING_ATTRIBUTE", "generalizationLevel": 2}
+    assert result["metrics"]["attributeGeneralization"] == [generalization]
+    k, diversity = result["metrics"]["privacyModels"]
+    assert (k["k"], k["minimalClassSize"], k["requirements"], k["riskThresholdProsecutor"]) == (5, 5, 1, 0.2)
+    assert (diversity["attribute"], diversity["l"], diversity["requirements"]) == ("gender", 2, 4)
+    risk = answer.json()["riskProfile"]["reIdentificationRisk"]
+    assert {round(value, 9) for value in risk["measures"].values()} == {round(1 / 11, 9), 1.0, 0.0}
+    assert risk["measures"]["sample_uniques"] == risk["measures"]["population_uniques"] == 0
+    assert all(rate == pytest.approx(1 / 11) for rate in risk["attackerSuccessRate"]["successRates"].values())
+    assert (risk["quasiIdentifiers"], risk["populationModel"]) == (["zipcode"], "DANKAR")
+
+
+def test_the_distribution_of_risk(client) -> None:
+    """Classes of six and five rows, as the service's own test states them."""
+    data = [["zip"], *([["1"]] * 6), *([["2"]] * 5)]
+    attributes = [{"field": "zip", "attributeTypeModel": "QUASIIDENTIFYING"}]
+    profile = client.post("/api/analyze", json={"data": data, "attributes": attributes}).json()
+    listed = profile["distributionOfRisk"]["riskIntervalList"]
+    shares = {one["interval"]: one["recordsWithRiskWithinInterval"] for one in listed}
+    assert {name: share for name, share in shares.items() if share} == {
+        "[16.7,20)": pytest.approx(5 / 11),
+        "[14.3,16.7)": pytest.approx(6 / 11),
+    }
+    assert [one["recordsWithMaximalRiskWithinInterval"] for one in listed[:6]] == [1, 1, 1, 1, 1, pytest.approx(6 / 11)]
+    assert (listed[0]["interval"], len(listed)) == ("[50,100]", 24)
+    measures = profile["reIdentificationRisk"]["measures"]
+    assert measures["records_affected_by_lowest_risk"] == pytest.approx(6 / 11)
+    assert measures["average_prosecutor_risk"] == pytest.approx(2 / 11)
+    (alone,) = profile["attributeRisk"]["quasiIdentifierRiskList"]
+    assert alone == {
+        "identifier": ["zip"],
+        "distinction": pytest.approx(2 / 11),
+        "separation": pytest.approx(30 / 55),
+    }
+
+
+def test_a_hierarchy_is_built(client) -> None:
+    builder = {"type": "redactionBased", "paddingCharacter": " ", "redactionCharacter": "*"}
+    builder |= {"paddingOrder": "RIGHT_TO_LEFT", "redactionOrder": "RIGHT_TO_LEFT"}
+    answer = client.post("/api/hierarchy", json={"column": [81667, "81668"], "builder": builder})
+    assert answer.json()["hierarchy"][0] == ["81667", "8166*", "816**", "81***", "8****", "*****"]
+
+
+def test_suppressed_rows_are_stars_and_stay_in_their_place(client) -> None:
+    outlier = [["30", "male", "10000"], *ROWS]
+    hierarchy = [*ZIP, ["10000", "1000*", "100**", "10***", "1****", "*****"]]
+    attributes = [*ATTRIBUTES[:2], ATTRIBUTES[2] | {"hierarchy": hierarchy}]
+    answer = anonymized(client, data=[DATA_OF_ROUTES[0], *outlier], attributes=attributes, suppressionLimit=0.1).json()
+    first, second = answer["anonymizeResult"]["data"][1:3]
+    assert first[2] == "*"
+    assert second[2] == "816**"
+
+
+WRONG: dict[str, dict[str, Any]] = {
+    "too strict": {"privacyModels": [{"privacyModel": "KANONYMITY", "params": {"k": 50}}]},
+    "no such model": {"privacyModels": [{"privacyModel": "LDIVERSITY_GRASSBERGERENTROPY", "params": {"l": 2}}]},
+    "no column": {"privacyModels": [{"privacyModel": "LDIVERSITY_DISTINCT", "params": {"l": 2}}]},
+    "no number": {"privacyModels": [{"privacyModel": "KANONYMITY", "params": {"k": "many"}}]},
+    "ragged": {"data": [DATA_OF_ROUTES[0], ["1"]]},
+    "no rows": {"data": [DATA_OF_ROUTES[0]]},
+    "a column too few": {"attributes": ATTRIBUTES[1:]},
+    "an unknown value": {"attributes": [*ATTRIBUTES[:2], ATTRIBUTES[2] | {"hierarchy": ZIP[1:]}]},
+    "a ragged hierarchy": {"attributes": [*ATTRIBUTES[:2], ATTRIBUTES[2] | {"hierarchy": [["1", "*"], ["2"]]}]},
+    "no quasi-identifier": {"attributes": [*ATTRIBUTES[:2], {"field": "zipcode", "attributeTypeModel": "INSENSITIVE"}]},
+}
+
+
+@pytest.mark.parametrize("changes", WRONG.values(), ids=WRONG)
+def test_what_cannot_be_done_is_refused(client, changes: dict[str, Any]) -> None:
+    answer = anonymized(client, **changes)
+    assert answer.status_code in (400, 422), answer.text
+    assert "81667" not in answer.text

@@ -1,6 +1,7 @@
-"""Webhooks never lead inside: neither when they are named, nor when they are told, whatever names resolve to then."""
+"""Signed notifications that a job has ended; what a template loads for jobs."""
 
 import socket
+import sys
 import threading
 
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from sfumato.attributes.fetching import Fetcher, FetchLimits
 from sfumato.errors import PlanError
 from sfumato.service.jobs.webhooks import Webhook, Webhooks
+from sfumato.service.jobs.worker import warm_up_kernels
 
 SECRET = "a secret of the receiver's own"
 PUBLIC = "93.184.216.34"
@@ -112,3 +114,8 @@ def test_an_allowed_host_opens_no_other_port(tmp_path, listener):
     with pytest.raises(PlanError, match="inside the network"):
         Webhooks(tmp_path / "notes", fetcher).add("job", Webhook(f"http://127.0.0.1:{listener.port}/", SECRET))
     assert listener.connections == 0
+
+
+def test_the_rehearsal_does_a_whole_job() -> None:
+    warm_up_kernels()  # a template goes on without it, and every job would load what it needs
+    assert "sfumato.pipelines.release" in sys.modules

@@ -1,13 +1,17 @@
-"""Columns as a table: found, filtered, changed by many; ladders made by dragging and by keyboard, checked at once."""
+"""The columns step: roles, hierarchies, transforms; workbooks with several sheets."""
 
 import random
 import re
 
+import openpyxl
 import pytest
-from walking import button, choose, column, give_role, load_example, plan_now, send, step
+import yaml
+from walking import anonymize, button, choose, column, downloaded, give_role, load_example, plan_now, send, step
 
+from sfumato.hierarchies.role_detection.role_reasons import OWN_NUMBER, UNDECIDED
+from sfumato.localization.messages import words_in
 from sfumato.web.microdata.column_drawings import histogram
-from sfumato.web.microdata.columns_table import ColumnsTable
+from sfumato.web.microdata.columns_table import ColumnsTable, role_says
 from sfumato.web.projects.loaded_data import LoadedColumn, load
 from sfumato.web.projects.workspace import Workspace
 
@@ -280,3 +284,105 @@ def test_codes_for_missing_values_are_said_of_one_column_and_stay(base, open_pag
     columns = plan_now(page, tmp_path)["columns"]
     assert columns["age"]["missing"] == [99, "refused"]
     assert "missing" not in columns["hours"]
+
+
+ROWS = "person;zip;pay;region;smoker\n" + "".join(
+    f"{n // 2};{10000 + n % 4};{1000 + 37 * n};{'ns'[n % 2]};{'yes' if n % 3 else 'no'}\n" for n in range(40)
+)
+
+
+def publish(page, name, how):
+    column(page, name)
+    choose(page, "transform", how)
+
+
+def test_every_way_to_publish_a_column_has_fields(base, open_page, tmp_path) -> None:
+    (tmp_path / "rows.csv").write_text(ROWS, encoding="utf-8")
+    page = open_page(f"{base}/app", width=1600)
+    send(page, tmp_path / "rows.csv")
+    page.get_by_text("40 rows,").wait_for()
+    step(page, "Columns")
+    for name, role in (("person", "person"), ("zip", "quasi-identifier"), ("region", "quasi-identifier")):
+        give_role(page, name, role)
+    for name in ("pay", "smoker"):
+        give_role(page, name, "insensitive")
+    publish(page, "person", "random key")
+    publish(page, "pay", "coded or rounded")
+    page.locator(".sf-panel").get_by_text("It is published as chosen below.").wait_for()
+    assert page.get_by_text("It is published unchanged").count() == 0
+    page.get_by_label("rounded to a multiple of").fill("500")
+    publish(page, "smoker", "PRAM")
+    page.get_by_label("minimum probability of retaining a value").fill("0.8")
+    page.get_by_label("expected counts preserved within (strata)").click()
+    page.get_by_role("option", name="region", exact=True).click()
+    page.keyboard.press("Escape")
+    page.locator("tr[data-column=smoker]", has_text="PRAM").wait_for()
+    columns = plan_now(page, tmp_path)["columns"]
+    assert columns["person"]["publish"] == "key"
+    assert columns["pay"]["publish"] == {"top": {"share": 0.99}, "round": 500}
+    assert columns["smoker"]["publish"] == {"pram": {"retention": 0.8, "strata": ["region"]}}
+    step(page, "Columns")
+    publish(page, "pay", "microaggregated")
+    page.get_by_label("minimum group size in rows").fill("1")
+    page.get_by_text("must be at least 2").wait_for()
+    give_role(page, "person", "identifier")
+    step(page, "Goal")
+    choose(page, "Method", "local suppression")
+    page.get_by_label("zip", exact=True).fill("4")
+    page.get_by_label("region: never suppress").click()
+    page.get_by_label("region", exact=True).and_(page.locator("[disabled]")).wait_for()
+    plan = plan_now(page, tmp_path)
+    assert plan["columns"]["zip"]["importance"] == 4 and plan["columns"]["region"]["importance"] == "never"
+    assert button(page, "Save project").is_visible()
+
+
+def test_what_is_withheld_until_somebody_decides_names_nobody() -> None:
+    words, plan = words_in(), {"role": "identifier"}
+    assert role_says(words, plan, UNDECIDED + OWN_NUMBER) == words["columns.says.identifier.undecided"]
+    assert role_says(words, plan, "Its values are keys.") == words["columns.says.identifier"]
+    assert words["columns.says.identifier.undecided"] != words["columns.says.identifier"]
+
+
+COVER = [("Export of the hospital",), (), ("town", "name of the town", "text"), ("age", "in years", "number")]
+
+
+def book(path, *sheets):
+    made = openpyxl.Workbook()
+    made.remove(made.active)
+    for name, rows in sheets:
+        sheet = made.create_sheet(name)
+        for row in rows:
+            sheet.append(row)
+    made.save(path)
+    return path
+
+
+def rows_of(names, count):
+    return [names, *((20 + row % 20, f"town {row % 3}", "flu") for row in range(count))]
+
+
+def test_another_sheet_is_chosen_and_the_plan_names_it(base, open_page, tmp_path) -> None:
+    sheets = (
+        ("first", rows_of(("age", "town", "illness"), 60)),
+        ("Fälle 2026", rows_of(("alter", "ort", "krank"), 90)),
+    )
+    page = open_page(f"{base}/app")
+    send(page, book(tmp_path / "rows.xlsx", *sheets))
+    page.get_by_text('The workbook has 2 sheets: "first" was read').wait_for()
+    page.get_by_text("60 rows, 3 columns").wait_for()
+    choose(page, "Sheet", "Fälle 2026")
+    page.get_by_text("90 rows, 3 columns").wait_for()
+    page.get_by_role("columnheader", name="krank").wait_for()
+    anonymize(page)
+    step(page, "Release")
+    plan = downloaded(page, "Plan", tmp_path / "plan.yaml")
+    assert yaml.safe_load(plan.read_text(encoding="utf-8"))["data"]["table"] == "Fälle 2026"
+    assert "alter" in downloaded(page, "Data", tmp_path / "data.csv").read_text(encoding="utf-8").splitlines()[0]
+
+
+def test_a_sheet_is_chosen_where_the_first_cannot_be_read(base, open_page, tmp_path) -> None:
+    page = open_page(f"{base}/app")
+    send(page, book(tmp_path / "rows.xlsx", ("cover", COVER), ("cases", rows_of(("age", "town", "illness"), 60))))
+    page.get_by_text("looks like a title").wait_for()
+    choose(page, "Sheet", "cases")
+    page.get_by_text("60 rows, 3 columns").wait_for()
