@@ -124,8 +124,7 @@ class AttributeArea:
         entered = self._entered()
         if entered is None:
             return
-        self._choices.clear()
-        with self._choices:
+        with components.refilled(self._choices):
             for name in entered[1]:
                 self._choice(name, entered[1])
         background_tasks.create(self._show())
@@ -193,8 +192,7 @@ class AttributeArea:
         return await self.workspace.aside(anonymize_attributes, records, configuration)
 
     def _fill_preview(self, pairs: list[tuple[dict[str, Any], dict[str, Any]]], why: str) -> None:
-        self._preview.clear()
-        with self._preview:
+        with components.refilled(self._preview):
             if why:
                 components.notice(why, good=False)
                 return

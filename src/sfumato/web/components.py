@@ -4,7 +4,7 @@ import asyncio
 import json
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import cache, partial
+from functools import cache
 from html import escape
 from importlib.util import find_spec
 from inspect import isawaitable
@@ -69,12 +69,14 @@ def listen(name: str, handle: Callable[[Any], Any]) -> None:
     """Handle an event of the page's own script; an event has one handler, the last one set."""
     handlers = _handlers.setdefault(ui.context.client, {})
     if name not in handlers:
-        ui.on(name, partial(_dispatch, handlers, name))
+        ui.on(name, lambda event: handlers[name](event))  # noqa: PLW0108  (the last one set, not the first)
     handlers[name] = handle
 
 
-def _dispatch(handlers: dict[str, Callable[[Any], Any]], name: str, event: Any) -> Any:
-    return handlers[name](event)
+def refilled(room: Any) -> Any:
+    """Empty a container, and return it to be filled in a `with` block."""
+    room.clear()
+    return room
 
 
 def when_seen(room: Any, run: Callable[[], Any]) -> None:

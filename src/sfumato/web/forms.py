@@ -60,8 +60,7 @@ class Form(Value):
         room = ui.element("div").classes("sf-fields")
 
         def fill() -> None:
-            room.clear()
-            with room:
+            with components.refilled(room):
                 for name, key in self.keys.items():
                     if self.applies(name):
                         self._field(name, key, fill)

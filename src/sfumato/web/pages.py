@@ -178,8 +178,7 @@ class HelpArea:
         """Show a page and scroll to it."""
         for other, button in self._buttons.items():
             button.props('aria-current="true"') if other == name else button.props(remove="aria-current")
-        self._room.clear()
-        with self._room, components.card(classes="sf-document") as card:
+        with components.refilled(self._room), components.card(classes="sf-document") as card:
             card.props('lang="en"')
             text = _PICTURE.sub("", written(name))
             ui.markdown(titled(text), extras=["tables", "fenced-code-blocks"]).classes("sf-table").props('tabindex="0"')

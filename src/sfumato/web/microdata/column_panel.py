@@ -75,13 +75,10 @@ class ColumnPanel:
         shown = [
             n for n, c in columns.items() if n != self.name and c["role"] not in ("identifier", "person", "household")
         ]
+        numeric = self._fits("decimal") or self.plan.get("type") in NUMBER_TYPES  # with or without a unit
         return ColumnState(
-            self.plan["role"], self._is_numeric(), self._fits("date"), "person" in roles, "household" in roles, shown
+            self.plan["role"], numeric, self._fits("date"), "person" in roles, "household" in roles, shown
         )
-
-    def _is_numeric(self) -> bool:
-        """Return whether all values are numbers, with or without a unit."""
-        return self._fits("decimal") or self.plan.get("type") in NUMBER_TYPES
 
     def _fits(self, kind: ColumnType) -> bool:
         return canonical(list(self.column.counts), kind)[1] == []
@@ -167,8 +164,7 @@ class ColumnPanel:
         if self._text is not None:
             self._text.set_value(written(settings, flow=True))
         self._kind.set_value(settings["type"])
-        self.workspace.touch()
-        self._changed()
+        self._touched()
 
     def _typed(self, column: str, text: str) -> None:
         """Apply settings that were entered in plan notation."""
@@ -176,11 +172,9 @@ class ColumnPanel:
             return  # they were entered for the previously opened column
         try:
             settings = read_plan_text(text)
-        except PlanError:
-            self._tell("invalid", self.words["not_yaml"])
-            return
-        except RefusedError as error:
-            self._tell("invalid", components.error_text(error, self.words))
+        except (PlanError, RefusedError) as error:
+            plan = isinstance(error, PlanError)
+            self._tell("invalid", self.words["not_yaml"] if plan else components.error_text(error, self.words))
             return
         if self._check(settings) and settings != self.plan["hierarchy"]:
             self.plan["hierarchy"] = settings

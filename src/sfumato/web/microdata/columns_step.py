@@ -91,8 +91,7 @@ class ColumnsStep:
     def _show(self, name: str, look: bool = False) -> None:
         """Open the panel of a column; `look`: scroll to it."""
         self._open = self.workspace.column = name
-        self._room.clear()
-        with self._room:
+        with components.refilled(self._room):
             ColumnPanel(self.workspace, name, lambda: self._redraw([name])).build()
         _tell_opened(name, look)
 

@@ -1,7 +1,8 @@
 """The data step: upload a file or choose an example, choose how it is read; show its first rows."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
@@ -10,8 +11,7 @@ from nicegui import events, ui
 
 from sfumato.engines.workbooks.sheets import sheet_names
 from sfumato.errors import SfumatoError
-from sfumato.formats import EXCEL, UPLOADS, format_named
-from sfumato.localization.messages import Messages
+from sfumato.localization.messages import DEFAULT, Messages
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.pipelines.plan_suggestion.file_checks import likely_encoding
 from sfumato.service.problems import RefusedError
@@ -161,13 +161,18 @@ class DataStep:
                 return
             why = components.error_text(error, self.workspace.words)
             if path.parent == self.workspace.waiting and len(sheets := await self._sheets(path)) > 1:
-                self._refuse(path.name, why, lambda: self._offer(path, reading, sheets))
+                words, sheet = self.workspace.words, reading.get("table")
+                # The other sheets are offered; the file waits for the choice.
+                self._refuse(
+                    path.name, why, lambda: choose_sheet(words, sheets, sheet, lambda own: self._load(path, own))
+                )
                 return
             await asyncio.to_thread(self.workspace.drop_waiting)
             self._refuse(path.name, why)
             return
         plan = example_plan(loaded.suggested, example) if example else loaded.suggested
-        spoken = in_language(plan, self.workspace.words.language)
+        language = self.workspace.words.language  # of the reports, too
+        spoken = plan if language == DEFAULT else {**plan, "language": language}
         if self.workspace.has_work and path.parent == self.workspace.waiting:
             self._ask_for_consent(loaded, spoken)
         else:
@@ -191,15 +196,16 @@ class DataStep:
         except (SfumatoError, RefusedError):
             return ()
 
-    def _offer(self, path: Path, reading: Reading, sheets: tuple[str, ...]) -> None:
-        """Offer the other sheets of a workbook if one cannot be read; the file waits for the choice."""
-        choose_sheet(self.workspace.words, sheets, reading.get("table"), lambda chosen: self._load(path, chosen))
+    @contextmanager
+    def _alert(self) -> Iterator[None]:
+        """Show a question or an error in place of the data."""
+        with components.refilled(self._shown), ui.element("div").classes("sf-card").props('role="alert"'):
+            yield
 
     def _refuse(self, name: str, why: str, offer: Callable[[], None] | None = None) -> None:
         """Show what is wrong with a file, with a remedy if there is one, above the current data, which stays."""
         words, loaded = self.workspace.words, self.workspace.loaded
-        self._shown.clear()
-        with self._shown, ui.element("div").classes("sf-card").props('role="alert"'):
+        with self._alert():
             ui.label(f"{words['failed']}: {name}").classes("font-bold text-negative")
             ui.label(why)
             if offer is not None:
@@ -212,8 +218,7 @@ class DataStep:
     def _ask_for_consent(self, loaded: Loaded, plan: dict[str, Any]) -> None:
         """Keep the data waiting until the visitor agrees to discard the current work."""
         words = self.workspace.words
-        self._shown.clear()
-        with self._shown, ui.element("div").classes("sf-card").props('role="alert"'):
+        with self._alert():
             ui.label(words["replace.asked"].format(name=loaded.path.name))
             with ui.row():
                 components.button(words["replace.keep"], self._keep)
@@ -224,8 +229,7 @@ class DataStep:
         words, tried, likely = self.workspace.words, reading.get("encoding"), likely_encoding(path)
         first = () if likely is None else (likely,)
         names = {name: words.get(f"encoding.{name}", name.upper()) for name in dict.fromkeys((*first, *ENCODINGS))}
-        self._shown.clear()
-        with self._shown, ui.element("div").classes("sf-card").props('role="alert"'):
+        with self._alert():
             ui.label(words["wrong_encoding"].format(tried=words.get(f"encoding.{tried}", "UTF-8")))
             if likely in names and likely != tried:
                 ui.label(words["likely_encoding"].format(name=names[likely]))
@@ -238,8 +242,7 @@ class DataStep:
     def _ask_for_header(self, path: Path, reading: Reading) -> None:
         """Keep the file waiting until the visitor has said whether its first line has names or data."""
         words = self.workspace.words
-        self._shown.clear()
-        with self._shown, ui.element("div").classes("sf-card").props('role="alert"'):
+        with self._alert():
             ui.label(words["header.asked"])
             with ui.row():
                 for key, there, look in (("header.data", False, ""), ("header.names", True, "outline")):
@@ -263,11 +266,6 @@ class DataStep:
         names, words = [column.name for column in loaded.columns[:most]], self.workspace.words
         lines = ([(loaded.shown(name, row[name] or "", words), "") for name in names] for row in loaded.preview)
         return components.table_content([(name, None) for name in names], lines)
-
-
-def in_language(plan: dict[str, Any], language: str) -> dict[str, Any]:
-    """Return a plan whose reports have the language of the page; the default is omitted."""
-    return plan if language == "en" else {**plan, "language": language}
 
 
 def example_plan(suggested: dict[str, Any], example: dict[str, Any]) -> dict[str, Any]:

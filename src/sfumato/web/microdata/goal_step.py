@@ -107,8 +107,7 @@ class GoalStep:
     def _check(self) -> None:
         """Show at once whether the plan can be run, and if not, why."""
         faults, notes = self._faults(), self._notes()
-        self._verdict.clear()
-        with self._verdict:
+        with components.refilled(self._verdict):
             for fault in faults:
                 components.notice(fault, good=False)
             for note in notes:
@@ -164,24 +163,15 @@ class GoalStep:
             at_risk = await self._at_risk(plan)
             if question == self._question:
                 self._risk.text = at_risk
-                self._wait()
+                if not self._cost.default_slot.children:  # no earlier estimate is displayed
+                    with self._cost:
+                        ui.label(self.words["working"]).classes("sf-soft sf-small")
             estimate = await asyncio.to_thread(self._estimates.of, plan)
-        except PlanError:  # the error is shown above
-            if question == self._question:
-                self._show_cost(None, "")
-            return
-        except (SfumatoError, RefusedError) as error:
-            if question == self._question:
-                self._show_cost(None, components.error_text(error, self.words))
-            return
+            why = "" if estimate else self.words["cost_unknown"]
+        except (SfumatoError, RefusedError) as error:  # that of a plan is shown above
+            estimate, why = None, "" if isinstance(error, PlanError) else components.error_text(error, self.words)
         if question == self._question:  # no other goal was requested since
-            self._show_cost(estimate, "" if estimate else self.words["cost_unknown"])
-
-    def _wait(self) -> None:
-        """Show that an estimate is being made, unless one is displayed."""
-        if not self._cost.default_slot.children:
-            with self._cost:
-                ui.label(self.words["working"]).classes("sf-soft sf-small")
+            self._show_cost(estimate, why)
 
     async def _at_risk(self, plan: dict[str, Any]) -> str:
         words, loaded = self.workspace.words, self.workspace.loaded
@@ -215,8 +205,7 @@ class GoalStep:
 
     def _show_cost(self, estimate: Estimate | None, why: str) -> None:
         words, loaded = self.words, self.workspace.loaded
-        self._cost.clear()
-        with self._cost:
+        with components.refilled(self._cost):
             if estimate is None or loaded is None:
                 ui.label(why).classes("sf-soft sf-small")
                 return

@@ -138,8 +138,7 @@ class HierarchyEditor:
 
     def _tell_rebuilt(self) -> None:
         """Report that the fields changed."""
-        self._room.clear()
-        with self._room:
+        with components.refilled(self._room):
             self.build()
 
     def place_in(self, room: Any) -> None:

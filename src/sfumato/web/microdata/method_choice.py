@@ -80,8 +80,7 @@ class MethodChoice:
         return self.method["name"] in MOST_PERCENT
 
     def _show(self) -> None:
-        self._room.clear()
-        with self._room:
+        with components.refilled(self._room):
             ui.label(self.words[f"method.{self.method['name']}.says"]).classes("sf-soft")
             if self.method["name"] in SUPPRESSING:
                 self._slider()

@@ -17,7 +17,6 @@ from sfumato.web.microdata.release_step import ReleaseStep
 from sfumato.web.microdata.result.result_step import ResultStep
 from sfumato.web.page_layout import Area, Shell, Step
 from sfumato.web.projects.changes import TabSync
-from sfumato.web.projects.loaded_data import Loaded
 
 # Files with more rows take seconds to count.
 MANY_ROWS = 100_000
@@ -90,12 +89,9 @@ class RowsArea:
             self.go(step)
 
     def _done(self, step: str) -> bool:
-        reached = {"data": self.workspace.loaded is not None, "columns": bool(self.workspace.runs)}
-        reached |= {
-            "goal": bool(self.workspace.runs),
-            "result": bool(self.workspace.runs) and not self.workspace.outdated,
-        }
-        return reached.get(step, False)
+        run = bool(self.workspace.runs)
+        reached = {"data": self.workspace.loaded is not None, "columns": run, "goal": run}
+        return reached.get(step, step == "result" and run and not self.workspace.outdated)
 
     def _summary(self, step: str) -> str:
         """Summarize the decision of a step in a word."""
@@ -106,8 +102,6 @@ class RowsArea:
         summaries = {
             "data": workspace.words.count(workspace.loaded.rows),
             "columns": str(len(workspace.loaded.columns)),
-        }
-        summaries |= {
             "goal": f"k {first['k']}" if "k" in first else "",
             "result": f"#{workspace.shown}" if workspace.runs else "",
         }
@@ -126,15 +120,13 @@ class RowsArea:
         self.tell_steps()
 
     def _estimate_ahead(self) -> None:
-        """Compute the estimate in advance while the visitor is in the columns step, or leaves it."""
+        """Compute the estimate in advance in the columns step and after it; of many rows as soon as they are loaded."""
         loaded = self.workspace.loaded
-        if loaded is not None and (self._step in ("columns", "goal") or self._waits_for_many(loaded)):
+        if loaded is not None and (
+            self._step in ("columns", "goal") or (self._step == "data" and loaded.rows >= MANY_ROWS)
+        ):
             plan = deepcopy(self.workspace.plan)
             background_tasks.create(asyncio.to_thread(Estimates(self.workspace).prepare, plan))
-
-    def _waits_for_many(self, loaded: Loaded) -> bool:
-        """Return whether there are so many rows that counting starts as soon as they are loaded."""
-        return self._step == "data" and loaded.rows >= MANY_ROWS
 
     def _back(self, event: events.GenericEventArguments) -> None:
         """Handle the back button, or an address with a step; an address without one changes nothing."""
@@ -157,25 +149,18 @@ class RowsArea:
     def ways(self, back: str | None, onward: str | None) -> None:
         """Build undo and redo, and the buttons for the previous and the next step."""
         words = self.workspace.words
-        for name, move in (
-            ("undo", self._undo),
-            ("redo", self._redo),
-        ):
-            button = ui.button(icon=name, on_click=move).props("flat round dense")
+        for name in ("undo", "redo"):
+            button = ui.button(icon=name, on_click=lambda name=name: self._take(name)).props("flat round dense")
             components.with_tooltip(button, words[f"tip.{name}"]).props["aria-label"] = words[name]
         if back:
             components.button(words["back"], lambda: self.go(back)).props("flat")
         if onward:
             components.button(words["next"], lambda: self.go(onward)).props("icon-right=arrow_forward")
 
-    def _undo(self) -> None:
-        self._take(None if self.stale else self.workspace.undo.back(self.workspace.plan))
-
-    def _redo(self) -> None:
-        self._take(None if self.stale else self.workspace.undo.forth(self.workspace.plan))
-
-    def _take(self, plan: dict[str, Any] | None) -> None:
-        """Restore a plan; the table of columns stays, except for the rows of changed columns."""
+    def _take(self, name: str) -> None:
+        """Undo or redo a change; the table of columns stays, except for the rows of changed columns."""
+        undo = self.workspace.undo
+        plan = None if self.stale else (undo.back if name == "undo" else undo.forth)(self.workspace.plan)
         if plan is None:
             return
         before = self.workspace.plan

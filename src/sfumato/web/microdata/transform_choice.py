@@ -188,8 +188,7 @@ class PublishChoice:
         self._take(name)
 
     def _show(self, name: str) -> None:
-        self._room.clear()
-        with self._room:
+        with components.refilled(self._room):
             if name == CODED:
                 CodingFields(self.words, self._values, lambda: self._take(name)).build()
             elif name in KINDS:
@@ -218,8 +217,7 @@ class PublishChoice:
         """Show problems of the entries at once."""
         publish = self.plan.get("publish")
         faults = [] if publish is None else components.refusals(lambda: read(PUBLISH, publish, "publish"), self.words)
-        self._faults.clear()
-        with self._faults:
+        with components.refilled(self._faults):
             for fault in faults:
                 components.notice(fault, good=False)
 

@@ -45,7 +45,9 @@ def unfolded(lines: Sequence[Sequence[str]], named: str) -> list[list[str]] | No
     if len(lines) < 2 or len(lines[0]) < 3 or any(len(line) != len(lines[0]) for line in lines):
         return None
     head, *rest = lines
-    if all(is_number(line[0]) for line in rest) or not all(_is_cell(cell) for line in rest for cell in line[1:]):
+    if all(is_number(line[0]) for line in rest) or not all(
+        is_number(without_marks(cell)) for line in rest for cell in line[1:]
+    ):
         return None
     if len(set(head[1:])) < len(head) - 1 or not all(head[1:]):
         return None
@@ -67,9 +69,9 @@ def _one_total(heads: Sequence[str], rows: Sequence[str]) -> list[str]:
     return [total if total and [name] == sums else name for name in heads]
 
 
-def _is_cell(text: str) -> bool:
-    """Return whether a text is a number, with any thousands and decimal marks."""
-    return is_number(text.replace(".", "").replace(",", "").replace(" ", ""))
+def without_marks(text: str) -> str:
+    """Return a number without thousands and decimal marks."""
+    return text.replace(".", "").replace(",", "").replace(" ", "")
 
 
 def crosswise(head: Sequence[str], lines: Sequence[Sequence[str]], case: int, reason: int) -> str | None:

@@ -1,6 +1,7 @@
 """Linked tables on the page: several files of cells, or one file of rows and the columns to cross."""
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from sfumato.web import components
 from sfumato.web.forms import Values
 from sfumato.web.projects.loaded_data import is_number
 from sfumato.web.projects.workspace import Workspace
+from sfumato.web.tables.crosstabs import without_marks
 from sfumato.web.tables.input_detection import AmbiguousNumbers, doubt_about, mark_names, own_total, writes_commas
 from sfumato.web.tables.protection_settings import FACTS, ProtectionSettings
 from sfumato.web.tables.table_sources import Releases
@@ -111,7 +113,7 @@ class LinkedTables:
         doubts = {name: doubt_about(texts, self._words) for name, texts in columns.items()}
         self._doubts[path.name] = {name: doubt for name, doubt in doubts.items() if doubt is not None}
         self._numbers[path.name] = {
-            name for name, texts in columns.items() if rows and all(is_number(_bare(text)) for text in texts)
+            name for name, texts in columns.items() if rows and all(is_number(without_marks(text)) for text in texts)
         }
         self._commas[path.name] = writes_commas(rows)
         categories = [name for name in head if name not in self._numbers[path.name]]
@@ -169,7 +171,8 @@ class LinkedTables:
         if self._crossed:
             self._rules.propose_for_rows(self._summed, bool(self._holding.value))
         elif self.tables:
-            self._rules.propose_for(self.shared, self._shared_lines(), str(self._value.value or ""))
+            cells = [zip(*map(own.__getitem__, self.shared), strict=True) for own in self._texts.values()]
+            self._rules.propose_for(self.shared, list(chain(*cells)), str(self._value.value or ""))
 
     @property
     def _crossed(self) -> bool:
@@ -186,10 +189,6 @@ class LinkedTables:
         if not self._filling and self._crossed:
             self._propose()
         self._changed()
-
-    def _shared_lines(self) -> list[tuple[str, ...]]:
-        """Return the cells of all files, with the common columns."""
-        return [line for own in self._texts.values() for line in zip(*map(own.__getitem__, self.shared), strict=True)]
 
     def _fill(self) -> None:
         """Offer the columns that all files have, and guess their meaning."""
@@ -214,8 +213,7 @@ class LinkedTables:
         rows = self._kind.value == ROWS
         for field in (self._holding, self._weight, self._crossings):
             field.set_visibility(rows)
-        self._room.clear()
-        with self._room:
+        with components.refilled(self._room):
             for name, columns in self._columns.items():
                 with ui.row().classes("items-center"):
                     ui.label(f"{name}: {', '.join(columns)}")
@@ -223,16 +221,9 @@ class LinkedTables:
 
     def _remove(self, name: str) -> None:
         self._paths.pop(name).unlink(missing_ok=True)
-        for known in (
-            self._columns,
-            self._contents,
-            self._numbers,
-            self._texts,
-            self._codes,
-            self._doubts,
-            self._commas,
-        ):
+        for known in (self._columns, self._contents, self._numbers, self._texts, self._codes):
             del known[name]
+        del self._doubts[name], self._commas[name]
         self._offer()
 
     def files(self) -> dict[str, Path]:
@@ -297,8 +288,3 @@ class LinkedTables:
         said = str(self._total.value or "")
         totals = {name: own_total((codes or {}).get(name, set()), said) for name in names}
         return {name: {"column": name, **({"total": total} if total else {})} for name, total in totals.items()}
-
-
-def _bare(text: str) -> str:
-    """Return a number without marks."""
-    return text.replace(".", "").replace(",", "")

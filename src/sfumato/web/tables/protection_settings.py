@@ -210,14 +210,8 @@ class ProtectionSettings(State, dict=True):
 
     def _rule_form(self, rule: Values) -> Form:
         keys = RULES[rule["rule"]].keys
-        return Form(
-            self.words,
-            f"rule.{rule['rule']}",
-            keys,
-            rule,
-            self._changed,
-            {"column": self.columns, "dimension": self.columns},
-        )
+        offers = dict.fromkeys(("column", "dimension"), self.columns)
+        return Form(self.words, f"rule.{rule['rule']}", keys, rule, self._changed, offers)
 
     def _show_method(self) -> None:
         self._method_room.clear()
@@ -228,12 +222,16 @@ class ProtectionSettings(State, dict=True):
             choice.on_value_change(lambda event: self._choose(str(event.value)))
             choice.classes("w-full")
             ui.label(self.words[f"masking.{name}.says"]).classes("sf-soft")
-            if name in PERTURBATIONS:
-                self._show_changing(name)
-            else:
-                components.folded(self.words["more"], self._show_masking)
+            if name not in PERTURBATIONS:
+                components.folded(self.words["more"], self._show_suppression)
+                return
+            self._method_form().build()
+            if name in UNRULED_METHODS:
+                switch = components.held(ui.switch(self.words["masking.promised"], value=self.promised))
+                switch.on_value_change(lambda event: self._promise(bool(event.value)))
+                components.with_tooltip(switch, self.words["tip.masking.promised"])
 
-    def _show_masking(self) -> None:
+    def _show_suppression(self) -> None:
         """Show the further settings of cell suppression."""
         self._method_form().build()
         for name, keys, values in (
@@ -243,25 +241,14 @@ class ProtectionSettings(State, dict=True):
             ui.label(self.words[name]).classes("font-bold mt-2")
             Form(self.words, name, keys, values, self.touched).build()
 
-    def _show_changing(self, name: str) -> None:
-        """Show the further settings of a perturbative method."""
-        self._method_form().build()
-        if name in UNRULED_METHODS:
-            switch = components.held(ui.switch(self.words["masking.promised"], value=self.promised))
-            switch.on_value_change(lambda event: self._promise(bool(event.value)))
-            components.with_tooltip(switch, self.words["tip.masking.promised"])
-
     def _promise(self, promised: bool) -> None:
         self.promised = promised
         self.touched()
 
     def _choose(self, name: str) -> None:
         known = PERTURBATIONS[name].keys if name in PERTURBATIONS else METHOD.keys
-        kept = {
-            key: value
-            for key, value in self.method.items()
-            if key in known and key not in ("name", "tie_break", "repair")
-        }
+        shared = known.keys() - {"name", "tie_break", "repair"}
+        kept = {key: value for key, value in self.method.items() if key in shared}
         self.method = {"name": name, **BASES.get(name, {}), **kept}
         self._show_method()
         self.touched()

@@ -133,9 +133,6 @@ class TableArea:
         for own in self._running:
             own.set_enabled(not waiting)
 
-    def _separator(self) -> str:
-        return likely_separator(str(self._text.value or "").partition("\n")[0])
-
     def _read(self) -> None:
         """Offer the columns of the current table, and guess their meaning."""
         self._counting.tell(None)
@@ -183,10 +180,6 @@ class TableArea:
         """Return the fields that name columns, with their keys in a draft."""
         return {self._value: "value", self._dimensions: "dimensions", self._levels: "levels", self._groups: "groups"}
 
-    def _remember(self) -> None:
-        """Store the entries for reloaded pages."""
-        self.workspace.keep_draft(AREA, self._entered(), self._example)
-
     def _entered(self) -> dict[str, Any]:
         """Return the entries for storage."""
         fields = {key: field.value for field, key in self._columns().items()}
@@ -219,7 +212,8 @@ class TableArea:
         groups = list(self._groups.value or [])
         facts = {name: self._rules.facts[name] for name in FACTS if self._rules.facts.get(name)}
         decimal = {"decimal": self._decimal.value} if self._decimal.value else {}
-        table = {"source": CELLS, "value": self._value.value or "", "separator": self._separator()} | decimal | facts
+        separator = likely_separator(str(self._text.value or "").partition("\n")[0])
+        table = {"source": CELLS, "value": self._value.value or "", "separator": separator} | decimal | facts
         if groups:
             table["group_by"] = groups
         return {
@@ -237,15 +231,11 @@ class TableArea:
         total = {"total": said} if said else {}
         levels = list(self._levels.value or [])
         single = [name for name in self._dimensions.value or [] if name not in {*levels, *others, self._value.value}]
-        totals = {name: own_total(self._codes(name), said) for name in single}
+        totals = {name: own_total(set(self._texts(name)), said) for name in single}
         plans: dict[str, Any] = {
             name: {"column": name, **({"total": code} if code else {})} for name, code in totals.items()
         }
         return plans | ({"levels": {"levels": levels, **total}} if levels else {})
-
-    def _codes(self, name: str) -> set[str]:
-        """Return the codes of a column of the current table."""
-        return set(self._texts(name))
 
     def _texts(self, name: str) -> list[str]:
         """Return a column of the current table."""
@@ -258,14 +248,13 @@ class TableArea:
         if self._filling or self._shared.stale:
             return
         self.workspace.touch()
-        self._remember()
+        self.workspace.keep_draft(AREA, self._entered(), self._example)  # for reloaded pages
         self._result.compare()
         faults = [self.words["missing_value"].format(field=name) for name in self._rules.missing()]
         faults += self._tell_doubt()
         plan = self._linked.plan if self._linked.tables else self._plan
         faults = faults or components.refusals(lambda: read_table_plan(plan()), self.words)
-        self._verdict.clear()
-        with self._verdict:
+        with components.refilled(self._verdict):
             for fault in faults:
                 components.notice(fault, good=False)
             if linked := ", ".join(self._linked.files()):

@@ -80,7 +80,8 @@ class RowCounting:
         """Count the rows of the project into a table and pass it on; buttons are disabled meanwhile."""
         loaded, person = self._workspace.loaded, next(iter(self._of_role("person")), "")
         assert loaded is not None
-        asked = (names, self._words, self._missing(), person)
+        missing = [str(text) for text in self._workspace.plan.get("data", {}).get("missing", ())]
+        asked = (names, self._words, missing, person)
         self._begin(True)
         try:
             read = replace(loaded.read, codes=planned_codes(self._workspace.plan))
@@ -115,10 +116,6 @@ class RowCounting:
         """Return the columns of a role in the current project."""
         columns = self._workspace.plan.get("columns", {})
         return [name for name, column in columns.items() if column.get("role") == role]
-
-    def _missing(self) -> list[str]:
-        """Return the missing value codes of the current project."""
-        return [str(text) for text in self._workspace.plan.get("data", {}).get("missing", ())]
 
 
 MOST_BYTES = 20_000_000
@@ -165,8 +162,7 @@ class Releases:
         self._show()
 
     def _show(self) -> None:
-        self._room.clear()
-        with self._room:
+        with components.refilled(self._room):
             for name in self._paths:
                 with ui.row().classes("items-center"):
                     ui.label(name)

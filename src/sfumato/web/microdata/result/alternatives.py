@@ -235,8 +235,7 @@ class OtherChoices:
 
     def _draw(self, view: str) -> None:
         words = self.words
-        self._drawing.clear()
-        with self._drawing:
+        with components.refilled(self._drawing):
             if view == "frontier":
                 ui.label(words["tradeoff_hint"]).classes("sf-soft sf-small")
                 here = result_figures.here(self.run.folder)
@@ -269,8 +268,7 @@ class OtherChoices:
         """Show the effect of a point on each column; a second click releases it."""
         words, self._seen = self.words, point
         self._choice.set_value(self._points.index(point) if point.best else None)
-        self._preview.clear()
-        with self._preview, ui.element("div").classes("sf-promise"):
+        with components.refilled(self._preview), ui.element("div").classes("sf-promise"):
             figures = {"lost": words.count(point.suppressed_rows), "loss": words.percent(point.loss)}
             ui.label(words["point_costs"].format(**figures)).classes("font-bold")
             components.table(

@@ -149,7 +149,8 @@ class ResultStep:
 
     def build(self) -> None:
         words, run = self.words, self.workspace.run
-        with components.head(words["result"], self._number(run)):
+        number = "" if run is None else words["run_number"].format(number=run.number)
+        with components.head(words["result"], number):
             self._runs()
             self._button = components.button(words["run_again" if run else "run"], self.start).classes("sf-start")
             if run:
@@ -164,9 +165,6 @@ class ResultStep:
             else:
                 with components.card():
                     ui.label(words["not_run"]).classes("sf-soft")
-
-    def _number(self, run: Run | None) -> str:
-        return "" if run is None else self.words["run_number"].format(number=run.number)
 
     def _runs(self) -> None:
         """Show earlier runs for display and comparison."""
@@ -198,8 +196,7 @@ class ResultStep:
             self.workspace.pending = None if job is None else (job, plan)
         self._button.enable()
         if self.workspace.pending is not None:
-            self._room.clear()
-            with self._room:
+            with components.refilled(self._room):
                 self._follow()
 
     def _follow(self) -> None:
@@ -238,8 +235,7 @@ class ResultStep:
         """Show whether the release may be published: guarantees, limits, and information loss as metrics."""
         dossier = result_figures.dossier(run.folder, self.words)
         answer = sections.verdict(dossier)
-        self._answer_room.clear()
-        with self._answer_room:
+        with components.refilled(self._answer_room):
             with ui.element("div").classes("sf-halves sf-answer"):
                 ui.html(answer, sanitize=False).classes("w-full").props('role="status"')
                 ui.html(self._folding(sections.limits(dossier)), sanitize=False).classes("w-full")
@@ -266,8 +262,7 @@ class ResultStep:
 
     def _enter(self, build: Callable[[], Any]) -> None:
         self.workspace.touch()
-        self._view.clear()
-        with self._view:
+        with components.refilled(self._view):
             build()
 
 
@@ -323,8 +318,7 @@ class RowsView:
         found = [pair for pair in self._pairs if any(fits(pair, text, self._kind) for text in sought)]
         counts = {"found": words.count(len(found)), "rows": words.count(len(self._pairs))}
         self._note.text = words["rows.found"].format(**counts)
-        self._room.clear()
-        with self._room:
+        with components.refilled(self._room):
             self._table(found[:SHOWN_ROWS])
 
     def _table(self, pairs: list[RowPair]) -> None:

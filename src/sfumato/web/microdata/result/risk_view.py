@@ -89,13 +89,9 @@ def attacker_risks(spread: Distribution, population: int | None) -> dict[str, At
 
 def estimates(spread: Distribution, population: int) -> dict[str, float | None]:
     """Return the estimated number of population uniques, by estimator; None if undefined."""
-    counts = _counts(spread.classes)
+    counts = np.repeat(np.array([*spread.classes], np.int64), np.array([*spread.classes.values()], np.int64))
     found = uniqueness(counts, max(population, int(counts.sum())))
     return {name: getattr(found, name).uniques for name in ESTIMATORS}
-
-
-def _counts(sizes: Sizes) -> Counts:
-    return np.repeat(np.array([*sizes], np.int64), np.array([*sizes.values()], np.int64))
 
 
 def _attack(rows: Counts, risks: Floats) -> AttackerSummary:
@@ -126,8 +122,7 @@ def _attackers(words: Messages, report: dict[str, Any]) -> None:
         room = ui.column().classes("w-full gap-3").props('aria-live="polite"')
 
         def show(population: int | None) -> None:
-            room.clear()
-            with room:
+            with components.refilled(room):
                 _attacker_cards(words, sides, population)
 
         async def change(event: events.ValueChangeEventArguments[Any]) -> None:
@@ -293,8 +288,7 @@ class AttackView:
         except CancelledWorkError:
             return
         except (SfumatoError, RefusedError, CrashedError) as error:
-            self._room.clear()
-            with self._room:
+            with components.refilled(self._room):
                 components.notice(components.error_text(error, self.words), good=False)
             return
         finally:
@@ -304,8 +298,7 @@ class AttackView:
 
     def _show(self, figures: Figures) -> None:
         words = self.words
-        self._room.clear()
-        with self._room:
+        with components.refilled(self._room):
             good = False if figures["found"] else None if beside(figures) else True
             components.notice(verdict(figures, words), good=good)
             heads = [(words[f"attack.{name}"], words[f"tip.attack.{name}"]) for name in HEAD]
