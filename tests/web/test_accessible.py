@@ -5,6 +5,7 @@ from contextlib import closing
 
 import polars as pl
 import pytest
+from walking import GERMAN
 
 from sfumato.datasets import patients
 from sfumato.pipelines.release import anonymize
@@ -294,7 +295,7 @@ def test_a_printed_report_keeps_words_and_headings_together(open_page, folder, n
     assert page.locator("td").count() > 20
     assert page.evaluate(TORN) == []
     assert page.evaluate(LOOSE) == []
-    assert page.get_by_text("diese Gruppe von Werten").count() == 0
+    assert page.get_by_text(GERMAN["external.group"]).count() == 0
     assert page.locator("pre").count() == (name == "report")
     assert all(plan.is_visible() for plan in page.locator("pre").all()), "the plan is printed"
 

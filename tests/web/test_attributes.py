@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from walking import button, choose
+from walking import GERMAN, button, choose
 
 import sfumato
 from sfumato.attributes.operations.operation import ValueRefusedError
@@ -15,7 +15,7 @@ from sfumato.localization.messages import words_in
 from sfumato.pipelines.attributes import anonymize_attributes, read_attribute_records
 from sfumato.web.attribute_area import OPERATIONS, guessed, operations_for, refusal_text, shown
 
-GERMAN = "\n".join(
+PAYROLL = "\n".join(
     [
         "Name;Gehalt;Geburtstag",
         "Jörg;2.345,67;03.04.1980",
@@ -28,7 +28,7 @@ GERMAN = "\n".join(
 
 def test_a_german_file_is_guessed_and_generalized(tmp_path) -> None:
     path = tmp_path / "leute.csv"
-    path.write_text(GERMAN, encoding="utf-8")
+    path.write_text(PAYROLL, encoding="utf-8")
     records = read_attribute_records(path)
     configuration = {name: guessed(name, records) for name in records[0]}
     assert [entry["dataType"] for entry in configuration.values()] == ["String", "Numeric", "Date"]
@@ -68,7 +68,7 @@ def test_a_refusal_names_the_value_and_is_german_on_a_german_page(kind, operatio
 
 
 def test_a_german_file_on_the_page(base, open_page, tmp_path) -> None:
-    (tmp_path / "leute.csv").write_text(GERMAN, encoding="utf-8")
+    (tmp_path / "leute.csv").write_text(PAYROLL, encoding="utf-8")
     page = open_page(f"{base}/app/attributes", locale="de-DE")
     page.locator("input[type=file]").first.set_input_files(tmp_path / "leute.csv")
     page.get_by_label("Operation: Gehalt").wait_for()
@@ -77,7 +77,7 @@ def test_a_german_file_on_the_page(base, open_page, tmp_path) -> None:
     assert "None" not in preview.inner_text()
     choose(page, "Datentyp: Gehalt", "Text")
     page.get_by_label("Operation: Gehalt").click()
-    assert page.get_by_role("option").all_inner_texts() == ["Maskieren: fünf Sterne"]
+    assert page.get_by_role("option").all_inner_texts() == [GERMAN["operation.Masking"]]
     page.keyboard.press("Escape")
     choose(page, "Datentyp: Gehalt", "Zahlen")
     choose(page, "Operation: Gehalt", "Generalisieren")

@@ -6,7 +6,20 @@ import re
 import openpyxl
 import pytest
 import yaml
-from walking import anonymize, button, choose, column, downloaded, give_role, load_example, plan_now, send, step
+from walking import (
+    GERMAN,
+    WORDS,
+    anonymize,
+    button,
+    choose,
+    column,
+    downloaded,
+    give_role,
+    load_example,
+    plan_now,
+    send,
+    step,
+)
 
 from sfumato.hierarchies.role_detection.role_reasons import OWN_NUMBER, UNDECIDED
 from sfumato.localization.messages import words_in
@@ -38,10 +51,10 @@ def test_sixty_columns_are_found_and_changed_by_many(base, open_page, wide) -> N
     page.get_by_text("300 rows, 60 columns").wait_for()
     step(page, "Columns")
     page.wait_for_function("document.querySelectorAll('.sf-columns tbody tr:not([hidden])').length === 60")
-    page.get_by_label("Find a column").fill("answer_1")
+    page.get_by_label(WORDS["find"]).fill("answer_1")
     page.wait_for_function("document.querySelectorAll('.sf-columns tbody tr:not([hidden])').length === 10")
-    page.get_by_label("Select all columns shown").check()
-    page.get_by_label("Role of the selection").click()
+    page.get_by_label(WORDS["select_all"]).check()
+    page.get_by_label(WORDS["bulk"]).click()
     page.locator(".q-menu").get_by_role("option", name="insensitive", exact=True).click()
     changed = "tr[data-column^=answer_1][data-role=insensitive]"
     page.wait_for_function(f"document.querySelectorAll('{changed}').length === 10")
@@ -50,11 +63,11 @@ def test_sixty_columns_are_found_and_changed_by_many(base, open_page, wide) -> N
     # What is sought stays sought in the table that is built anew.
     page.wait_for_function("document.querySelectorAll('.sf-columns tbody tr').length === 60")
     page.wait_for_function("document.querySelectorAll('.sf-columns tbody tr:not([hidden])').length === 10")
-    assert page.get_by_label("Find a column").input_value() == "answer_1"
+    assert page.get_by_label(WORDS["find"]).input_value() == "answer_1"
     button(page, "Redo").click()
     page.wait_for_function(f"document.querySelectorAll('{changed}').length === 10")
-    page.get_by_label("Find a column").fill("")
-    page.get_by_label("Filter by role").select_option("insensitive")
+    page.get_by_label(WORDS["find"]).fill("")
+    page.get_by_label(WORDS["filter"]).select_option("insensitive")
     count = page.locator("tr[data-role=insensitive]").count()
     page.wait_for_function(f"document.querySelectorAll('.sf-columns tbody tr:not([hidden])').length === {count}")
 
@@ -72,11 +85,11 @@ def test_the_role_that_is_shown_stays_chosen_when_a_choice_is_undone(base, open_
     page.get_by_text("300 rows, 60 columns").wait_for()
     step(page, "Columns")
     give_role(page, "answer_55", "insensitive")
-    page.get_by_label("Filter by role").select_option("quasi-identifier")
+    page.get_by_label(WORDS["filter"]).select_option("quasi-identifier")
     page.wait_for_function(ONLY_ONE_ROLE, arg="quasi-identifier")
     button(page, "Undo").click()
     page.locator("tr[data-column=answer_55]:not([data-role=insensitive])").wait_for(state="attached")
-    assert page.get_by_label("Filter by role").input_value() == "quasi-identifier"
+    assert page.get_by_label(WORDS["filter"]).input_value() == "quasi-identifier"
     page.wait_for_function(ONLY_ONE_ROLE, arg="quasi-identifier")
     step(page, "Data")
     step(page, "Columns")
@@ -150,7 +163,7 @@ def test_numbers_below_cuts_and_labels_of_fields_are_read_whole(base, open_page,
     for name in ("height", "job"):
         give_role(page, name, "quasi-identifier", label="Rolle")
     column(page, "height")
-    choose(page, "Art der Hierarchie", "Intervalle")
+    choose(page, GERMAN["hierarchy.kind"], "Intervalle")
     button(page, "Nach Schnitten").click()
     page.locator(".sf-cut").nth(3).wait_for()
     for width in (390, 1600):
@@ -158,8 +171,8 @@ def test_numbers_below_cuts_and_labels_of_fields_are_read_whole(base, open_page,
         page.wait_for_function(f"({OVERLAPS})() === 0", timeout=5000)
         assert page.evaluate(CUT_LABELS) == []
     column(page, "job")
-    choose(page, "Art der Hierarchie", "Gruppen von Werten")
-    page.get_by_label("Name einer neuen Gruppe").fill("beide")
+    choose(page, GERMAN["hierarchy.kind"], GERMAN["hierarchy.kind.tree"])
+    page.get_by_label(GERMAN["hierarchy.new_group"]).fill("beide")
     assert page.evaluate(CUT_LABELS) == []
     page.keyboard.press("Enter")
     page.locator(".sf-group[data-group=beide]").wait_for()
@@ -175,7 +188,7 @@ def test_german_pages_write_labels_with_decimal_commas(base, open_page, tmp_path
     step(page, "Spalten")
     give_role(page, "height", "quasi-identifier", label="Rolle")
     column(page, "height")
-    choose(page, "Art der Hierarchie", "Intervalle")
+    choose(page, GERMAN["hierarchy.kind"], "Intervalle")
     page.locator(".sf-panel .sf-tree").wait_for()
     assert POINTS.search(page.locator(".sf-panel .sf-tree").inner_text()) is None
     step(page, "Ziel")
@@ -218,15 +231,15 @@ def test_groups_are_made_by_dragging_values_and_by_keyboard(base, open_page, tmp
     load_example(page, "stroke", "200")
     step(page, "Columns")
     column(page, "work_type")
-    page.get_by_label("Type of hierarchy").click()
-    page.get_by_role("option", name="groups of values").click()
-    page.get_by_label("Name of a new group").fill("Private")
+    page.get_by_label(WORDS["hierarchy.kind"]).click()
+    page.get_by_role("option", name=WORDS["hierarchy.kind.tree"]).click()
+    page.get_by_label(WORDS["hierarchy.new_group"]).fill("Private")
     button(page, "Add group").click()
     alert = page.get_by_role("alert").filter(has_text="Private is a value of this column.")
     alert.get_by_role("button").click()  # it lies over the button below
     alert.wait_for(state="detached")
     assert page.locator(".sf-group[data-group=Private]").count() == 0
-    page.get_by_label("Name of a new group").fill("employed")
+    page.get_by_label(WORDS["hierarchy.new_group"]).fill("employed")
     button(page, "Add group").click()
     group = page.locator(".sf-group[data-group=employed]")
     page.locator(".sf-value[data-value=Private]").drag_to(group)
@@ -274,13 +287,13 @@ def test_codes_for_missing_values_are_said_of_one_column_and_stay(base, open_pag
     step(page, "Columns")
     column(page, "age")
     page.get_by_text("46 values").first.wait_for()
-    page.get_by_label("missing value codes").fill("99, refused")
+    page.get_by_label(WORDS["column.missing"]).fill("99, refused")
     page.get_by_text("45 values, 30 missing").first.wait_for()
     give_role(page, "age", "sensitive")
     give_role(page, "age", "quasi-identifier")
     column(page, "sex")
     column(page, "age")
-    assert page.get_by_label("missing value codes").input_value() == "99, refused"
+    assert page.get_by_label(WORDS["column.missing"]).input_value() == "99, refused"
     columns = plan_now(page, tmp_path)["columns"]
     assert columns["age"]["missing"] == [99, "refused"]
     assert "missing" not in columns["hours"]
@@ -307,13 +320,13 @@ def test_every_way_to_publish_a_column_has_fields(base, open_page, tmp_path) -> 
     for name in ("pay", "smoker"):
         give_role(page, name, "insensitive")
     publish(page, "person", "random key")
-    publish(page, "pay", "coded or rounded")
+    publish(page, "pay", WORDS["publish.coded"])
     page.locator(".sf-panel").get_by_text("It is published as chosen below.").wait_for()
     assert page.get_by_text("It is published unchanged").count() == 0
-    page.get_by_label("rounded to a multiple of").fill("500")
+    page.get_by_label(WORDS["publish.swap.round"]).fill("500")
     publish(page, "smoker", "PRAM")
-    page.get_by_label("minimum probability of retaining a value").fill("0.8")
-    page.get_by_label("expected counts preserved within (strata)").click()
+    page.get_by_label(WORDS["publish.pram.retention"]).fill("0.8")
+    page.get_by_label(WORDS["publish.pram.strata"]).click()
     page.get_by_role("option", name="region", exact=True).click()
     page.keyboard.press("Escape")
     page.locator("tr[data-column=smoker]", has_text="PRAM").wait_for()
@@ -323,7 +336,7 @@ def test_every_way_to_publish_a_column_has_fields(base, open_page, tmp_path) -> 
     assert columns["smoker"]["publish"] == {"pram": {"retention": 0.8, "strata": ["region"]}}
     step(page, "Columns")
     publish(page, "pay", "microaggregated")
-    page.get_by_label("minimum group size in rows").fill("1")
+    page.get_by_label(WORDS["publish.microaggregate.k"]).fill("1")
     page.get_by_text("must be at least 2").wait_for()
     give_role(page, "person", "identifier")
     step(page, "Goal")

@@ -11,6 +11,8 @@ import openpyxl
 import pytest
 import yaml
 from walking import (
+    GERMAN,
+    WORDS,
     anonymize,
     button,
     choose,
@@ -29,12 +31,12 @@ from sfumato.cli.main import run
 from sfumato.datasets import census, patients
 from sizes import size
 
-EARLIER = "This result belongs to earlier columns or an earlier goal."
+EARLIER = WORDS["earlier"]
 
 
 def settings_of(page):
     """The settings of the ladder at hand, in the plan's own notation."""
-    page.locator(".sf-panel").get_by_text("Import and settings").click()
+    page.locator(".sf-panel").get_by_text(WORDS["hierarchy.more"]).click()
     return page.get_by_label("settings", exact=True)
 
 
@@ -62,7 +64,7 @@ def test_the_whole_path_gives_the_release_of_the_command_line(base, open_page, t
     data = downloaded(page, "Data", tmp_path / "page.csv")
     plan = downloaded(page, "Plan", tmp_path / "plan.yaml")
     report = downloaded(page, "Internal report", tmp_path / "report.html")
-    assert "All guarantees are satisfied in the written file (rows, not persons)." in report.read_text(encoding="utf-8")
+    assert WORDS["report.holds"] in report.read_text(encoding="utf-8")
     content = yaml.safe_load(plan.read_text(encoding="utf-8"))
     assert content["privacy"][0] == {"model": "k-anonymity", "k": 4}
     size(patients(), census()).write(tmp_path / content["data"]["source"])
@@ -95,9 +97,9 @@ def test_another_node_is_looked_at_and_released_from_frontier_and_lattice(base, 
     load_example(page, "eight-rows", "8")
     anonymize(page)
     view(page, "Alternatives")
-    button(page, "Show all combinations of levels").click()
+    button(page, WORDS["explore"]).click()
     page.get_by_text("down and to the left are better").wait_for()
-    assert "best for its number" in page.locator(".legend").inner_text()  # beside the chart, where it lies on nothing
+    assert WORDS["node_best"] in page.locator(".legend").inner_text()  # beside the chart, where it lies on nothing
     button(page, "Lattice").click()
     node = page.locator(".sf-lattice circle.best").first
     # Where the lattice is drawn anew, its nodes are entered again.
@@ -110,18 +112,18 @@ def test_another_node_is_looked_at_and_released_from_frontier_and_lattice(base, 
         node.blur()
     tip.first.wait_for()
     node.press("Enter")
-    button(page, "Release these levels").wait_for()
+    button(page, WORDS["release_point"]).wait_for()
     page.locator(".sf-labeled .q-field", has_text="mean loss").wait_for()  # the list names the one that is looked at
     page.locator(".sf-lattice circle.fails").last.press("Enter")  # it breaks the promises as they stand
     page.get_by_text("more than the limit of 0").wait_for()
-    button(page, "Raise the limit and release these levels").wait_for()
-    page.get_by_label("best for its number of suppressed rows").click()
+    button(page, WORDS["release_beyond"]).wait_for()
+    page.get_by_label(WORDS["node_best"]).click()
     option = page.get_by_role("option").last
     levels = dict(re.findall(r"([a-z_]+) (\d+)", option.inner_text().partition(": ")[2]))
     assert 0 < float(re.search(r"mean loss ([\d.]+) %", option.inner_text())[1]) <= 100  # as the release tells it
     option.click()
     page.locator("tr", has_text="zip").filter(has_text="→").wait_for()
-    button(page, "Release these levels").click()
+    button(page, WORDS["release_point"]).click()
     page.get_by_text("Run 2", exact=True).wait_for()
     view(page, "Alternatives")
     page.get_by_text("Selected and released: ").wait_for()  # and nothing is left to be run
@@ -133,7 +135,7 @@ def test_another_node_is_looked_at_and_released_from_frontier_and_lattice(base, 
     assert chosen == levels
     step(page, "Goal")
     page.get_by_text("Levels were selected and apply to every method").wait_for()
-    button(page, "Let the method choose the levels").click()
+    button(page, WORDS["free_levels"]).click()
     page.get_by_text("Levels were selected and apply to every method").wait_for(state="detached")
 
 
@@ -160,10 +162,10 @@ def test_an_uploaded_file_with_a_ladder_edited_by_hand(base, open_page, tmp_path
     badge.get_by_text("did not come with it").wait_for()
     settings.fill("{type: any}")
     badge.get_by_text(re.compile("✓ valid")).wait_for()
-    button(page, "Edit as table").click()
+    button(page, WORDS["edit_table"]).click()
     ladder = "A-town;AB;*\nB-town;AB;*\nC-town;CD;*\nD-town;CD;*"
     page.get_by_role("dialog").get_by_role("textbox").fill(ladder)
-    button(page, "Use this hierarchy").click()
+    button(page, WORDS["use"]).click()
     page.get_by_role("dialog").wait_for(state="hidden")
     step(page, "Goal")
     k_field(page).fill("15")
@@ -177,12 +179,12 @@ def test_an_upload_that_is_no_table_is_refused_in_plain_words(base, open_page, f
     picture.write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 50)
     page = open_page(f"{base}/app")
     page.locator("input[type=file]").first.set_input_files(picture)
-    alert = page.get_by_role("alert").filter(has_text="The operation failed")
+    alert = page.get_by_role("alert").filter(has_text=WORDS["failed"])
     alert.wait_for()
     assert "PNG" not in alert.inner_text()
     assert list(folder.glob("session-*/holiday.csv")) == []
     step(page, "Columns")
-    page.get_by_text("Load data first.").wait_for()
+    page.get_by_text(WORDS["no_data"]).wait_for()
     step(page, "Data")
     (tmp_path / "people.csv").write_text("zip\n" + "12345\n" * 9)
     page.locator("input[type=file]").first.set_input_files(tmp_path / "people.csv")
@@ -194,8 +196,8 @@ def test_a_goal_that_cannot_be_reached_is_told_with_a_way_out(base, open_page) -
     load_example(page, "eight-rows", "8")
     step(page, "Goal")
     add(page, "privacy model", "l-diversity")
-    page.get_by_label("Minimum number of values per class (l)").fill("99")
-    page.get_by_label("Minimum class size in rows (k)").click()
+    page.get_by_label(WORDS["l-diversity.l"]).fill("99")
+    page.get_by_label(WORDS["k-anonymity.k"]).click()
     step(page, "Result")
     button(page, "Anonymize").click()
     page.get_by_role("alert").filter(has_text="needs 99 distinct values").wait_for()
@@ -205,13 +207,13 @@ def test_several_promises_and_a_method_with_options(base, open_page, tmp_path) -
     page = open_page(f"{base}/app")
     load_example(page, "patients", "300")
     step(page, "Goal")
-    page.get_by_text("The plan is valid and can be run.").wait_for()
+    page.get_by_text(WORDS["can_run"]).wait_for()
     choose(page, "Variant", "recursive")
-    page.get_by_label("Frequency limit of the most frequent value (c)").fill("2.5")
+    page.get_by_label(WORDS["key.c"]).fill("2.5")
     add(page, "privacy model", "average risk")
-    page.get_by_label("Maximum average risk").fill("")
+    page.get_by_label(WORDS["average-risk.threshold"]).fill("")
     page.get_by_text("Required: Maximum average risk.").wait_for()
-    page.get_by_label("Maximum average risk").fill("0.15")
+    page.get_by_label(WORDS["average-risk.threshold"]).fill("0.15")
     choose(page, "Method", "k-optimize")
     page.get_by_text("Remove l-diversity, average risk, or choose another method").wait_for()
     page.get_by_text("Suppression limit: 100 % of the rows").wait_for()
@@ -222,8 +224,8 @@ def test_several_promises_and_a_method_with_options(base, open_page, tmp_path) -
     button(page, "Remove: average risk: bounded over all rows").click()
     page.get_by_text("mondrian evaluates each class separately").wait_for(state="detached")
     page.get_by_text("More settings").click()
-    choose(page, "Rows equal to the cut value", "relaxed")
-    page.get_by_text("The plan is valid and can be run.").wait_for()
+    choose(page, WORDS["key.mode"], "relaxed")
+    page.get_by_text(WORDS["can_run"]).wait_for()
     anonymize(page)
     plan = plan_of(page, tmp_path)
     diverse = {"model": "l-diversity", "l": 2, "variant": "recursive", "column": "illness", "c": 2.5}
@@ -236,11 +238,11 @@ def test_a_promise_about_a_population_takes_its_table(base, open_page, tmp_path)
     load_example(page, "patients", "300")
     step(page, "Goal")
     add(page, "privacy model", "k-map")
-    page.get_by_text("Upload the population table.").wait_for()
+    page.get_by_text(WORDS["population_missing"]).wait_for()
     population = tmp_path / "register.csv"
     patients(1000, seed=3).write(population)
     page.locator(".q-uploader input[type=file]").last.set_input_files(population)
-    page.get_by_text("The plan is valid and can be run.").wait_for()
+    page.get_by_text(WORDS["can_run"]).wait_for()
     button(page, "Remove: k-anonymity: classes of at least k members").click()
     button(page, "Remove: l-diversity: several sensitive values per class").click()
     anonymize(page)
@@ -257,7 +259,7 @@ def test_the_pages_speak_german_to_those_who_ask_for_it(base, open_page) -> None
     step(page, "Spalten")
     page.locator(".sf-columns tbody tr").first.wait_for()
     step(page, "Ziel")
-    page.get_by_text("Der Plan ist gültig und kann ausgeführt werden.").wait_for()
+    page.get_by_text(GERMAN["can_run"]).wait_for()
     shown = page.locator("body").inner_text()
     assert not re.search(r"\b(the|rows|with|least|Next|Back)\b", shown)
     assert page.evaluate("document.scrollingElement.scrollWidth") <= 391
@@ -265,16 +267,16 @@ def test_the_pages_speak_german_to_those_who_ask_for_it(base, open_page) -> None
 
 AREAS = {
     "en-US": {
-        "Rows": "Or try an example",
-        "Tables": "Protect a table of counts or magnitudes",
-        "Attributes": "Operation for each attribute",
-        "Help": "How to use these pages",
+        "Rows": WORDS["example"],
+        "Tables": WORDS["tables_intro"],
+        "Attributes": WORDS["attribute_choices"],
+        "Help": WORDS["help_about"],
     },
     "de-DE": {
-        "Zeilen": "Oder ein Beispiel ausprobieren",
-        "Tabellen": "Eine Häufigkeits- oder Wertetabelle schützen",
-        "Attribute": "Operation für jedes Attribut",
-        "Hilfe": "Wie Sie diese Seiten benutzen",
+        "Zeilen": GERMAN["example"],
+        "Tabellen": GERMAN["tables_intro"],
+        "Attribute": GERMAN["attribute_choices"],
+        "Hilfe": GERMAN["help_about"],
     },
 }
 
@@ -312,7 +314,7 @@ def test_a_job_can_be_cancelled(base, open_page, folder) -> None:
     step(page, "Result")
     button(page, "Anonymize").click()
     button(page, "Cancel").click()
-    page.get_by_text("Cancelled. Nothing was published.").wait_for()
+    page.get_by_text(WORDS["cancelled"]).wait_for()
     until(lambda: not [path for path in folder.iterdir() if path.is_dir() and path.name not in before])
 
 
@@ -342,14 +344,14 @@ def test_two_visitors_never_see_each_others_data(base, open_page, folder, tmp_pa
 
 def test_the_tables_area_masks_the_known_example(base, open_page) -> None:
     page = open_page(f"{base}/app/tables")
-    page.get_by_label("Paste the table (CSV with a header)").fill("area;n\nTotal;24\na;2\nb;9\nc;13")
+    page.get_by_label(WORDS["paste"]).fill("area;n\nTotal;24\na;2\nb;9\nc;13")
     page.get_by_text("area", exact=True).wait_for()
     button(page, "Protect").click()
     page.get_by_text("2 of 4 cells suppressed: 1 primary, 1 secondary.").wait_for()
     page.get_by_text("0 exactly disclosed, 0 below the protection level").wait_for()
     rows = [row.split("\t")[:2] for row in page.locator("tbody tr").all_inner_texts()]
     assert rows == [["Total", "24"], ["a", "*"], ["b", "*"], ["c", "13"]]
-    earlier = page.get_by_text("This result belongs to an earlier table or earlier rules.")
+    earlier = page.get_by_text(WORDS["earlier_table"])
     assert earlier.count() == 0
     page.reload()  # the result stays
     page.get_by_text("2 of 4 cells suppressed: 1 primary, 1 secondary.").wait_for()
@@ -359,19 +361,19 @@ def test_the_tables_area_masks_the_known_example(base, open_page) -> None:
     earlier.wait_for()
     page.get_by_label("To", exact=True).first.fill("3")
     earlier.wait_for(state="hidden")
-    page.get_by_label("Paste the table (CSV with a header)").fill("area;n\nTotal;25\na;2\nb;9\nc;13")
+    page.get_by_label(WORDS["paste"]).fill("area;n\nTotal;25\na;2\nb;9\nc;13")
     button(page, "Protect").click()
-    page.get_by_role("alert").filter(has_text="The operation failed").wait_for()
-    page.get_by_label("Paste the table (CSV with a header)").fill(PASTED)
-    button(page, "Convert to one line per cell").click()
+    page.get_by_role("alert").filter(has_text=WORDS["failed"]).wait_for()
+    page.get_by_label(WORDS["paste"]).fill(PASTED)
+    button(page, WORDS["crosstab_unfold"]).click()
     page.wait_for_function("document.querySelector('textarea').value.startsWith('area;sex;count\\nTotal;m;50,5')")
     assert page.get_by_role("combobox", name="Decimal mark").input_value() == "comma 1,5"
     page.get_by_text("Required: Largest contributions, in descending order.").wait_for()  # sums are no counts
-    page.get_by_label("Paste the table (CSV with a header)").fill(PASTED.replace(",5", ""))
-    button(page, "Convert to one line per cell").click()
+    page.get_by_label(WORDS["paste"]).fill(PASTED.replace(",5", ""))
+    button(page, WORDS["crosstab_unfold"]).click()
     page.wait_for_function("document.querySelector('textarea').value.startsWith('area;sex;count\\nTotal;m;50\\n')")
     button(page, "Protect").click()
-    page.get_by_text("The audit passed: no attacker it lists can compute a sensitive cell.").wait_for()
+    page.get_by_text(WORDS["table_holds"]).wait_for()
     assert page.locator(".sf-crosstab tbody tr").count() == 3
 
 
@@ -384,12 +386,12 @@ def test_a_table_is_signed_for(base, open_page, tmp_path) -> None:
     page.wait_for_function("document.querySelector('[aria-label=Zweck]')?.value === 'Jahrbuch'")
     button(page, "Schützen").click()
     page.get_by_text("Zur Veröffentlichung", exact=True).wait_for()
-    house = downloaded(page, "Interner Bericht zur Unterschrift", tmp_path / "house.html").read_text(encoding="utf-8")
-    outside = downloaded(page, "Bericht zur Veröffentlichung", tmp_path / "outside.html").read_text(encoding="utf-8")
+    house = downloaded(page, GERMAN["download_table_house"], tmp_path / "house.html").read_text(encoding="utf-8")
+    outside = downloaded(page, GERMAN["report.title"], tmp_path / "outside.html").read_text(encoding="utf-8")
     assert all(text in report for text in ("Amt für Statistik", "Jahrbuch") for report in (house, outside))
     assert ("Unterschriften" in house, "Unterschriften" in outside) == (True, False)
     assert "source: cells.csv" in house
-    annex = downloaded(page, "Anhang zur Folgenabschätzung", tmp_path / "annex.md").read_text(encoding="utf-8")
+    annex = downloaded(page, GERMAN["download_annex"], tmp_path / "annex.md").read_text(encoding="utf-8")
     assert annex.startswith("# Anhang zur Datenschutz-Folgenabschätzung") and "Amt für Statistik" in annex
 
 
@@ -410,18 +412,18 @@ c,5,70,60,200
 
 def test_a_table_of_sums_with_dominance_and_ranges(base, open_page) -> None:
     page = open_page(f"{base}/app/tables")
-    page.get_by_label("Paste the table (CSV with a header)").fill(TURNOVER)
+    page.get_by_label(WORDS["paste"]).fill(TURNOVER)
     page.get_by_text("region", exact=True).wait_for()
-    page.locator("label", has_text="Column with the cell values").filter(has_text="turnover").wait_for()
+    page.locator("label", has_text=WORDS["value_column"]).filter(has_text="turnover").wait_for()
     add(page, "rule", "dominance")
-    for rule in ("too few respondents", "p percent"):
+    for rule in (WORDS["rule.frequency"], "p percent"):
         button(page, f"Remove: {rule}").click()
-    page.get_by_label("Number of contributions (n)").fill("1")
-    page.get_by_label("Percent of the cell total (k)").fill("80")
+    page.get_by_label(WORDS["rule.dominance.n"]).fill("1")
+    page.get_by_label(WORDS["rule.dominance.k"]).fill("80")
     choose(page, "Method", "ranges")
     button(page, "Protect").click()
     page.get_by_text("2 of 4 cells suppressed: 1 primary, 1 secondary.").wait_for()
-    page.get_by_text("The audit passed: no attacker it lists can compute a sensitive cell.").wait_for()
+    page.get_by_text(WORDS["table_holds"]).wait_for()
     cells = [row.split("\t") for row in page.locator("tbody tr").all_inner_texts()]
     assert [cell[0] for cell in cells] == ["Total", "a", "b", "c"]
     assert cells[0][1] == "500"
@@ -441,11 +443,11 @@ def test_the_attributes_area(base, open_page) -> None:
     choose(page, "Operation: pay", "masking")
     page.wait_for_function("document.querySelectorAll('td.changed').length === 12")
     preview.locator("td.changed", has_text="→ *****").nth(7).wait_for()
-    page.get_by_text("Records and configuration as JSON").click()
+    page.get_by_text(WORDS["as_json"]).click()
     assert '"anonymisationType": "Masking"' in page.get_by_label("Configuration (JSON)").input_value()
     page.get_by_label("Records (JSON)").fill("[{")
     button(page, "Anonymize").click()
-    page.get_by_text("Records and configuration must be valid JSON").wait_for()
+    page.get_by_text(WORDS["not_json"]).wait_for()
 
 
 def test_records_are_uploaded_and_kinds_are_guessed(base, open_page, tmp_path) -> None:
@@ -474,18 +476,18 @@ def test_tables_that_belong_together_are_masked_together_and_after_one_another(b
         page.locator("input[type=file]").nth(1).set_input_files(tmp_path / name)
         page.get_by_text(f"{name}: area, ").wait_for()
     button(page, "Protect").click()
-    page.get_by_text("The audit passed: no attacker it lists can compute a sensitive cell.").wait_for()
+    page.get_by_text(WORDS["table_holds"]).wait_for()
     assert page.locator(".sf-crosstab").count() == 2
-    button(page, "Protect the next table with this release").click()
+    button(page, WORDS["release_keep"]).click()
     page.get_by_text("release-1.zip").wait_for()
     button(page, "Protect").click()
-    page.get_by_text("The audit passed: no attacker it lists can compute a sensitive cell.").wait_for()
-    assert page.get_by_text("The operation failed").count() == 0
+    page.get_by_text(WORDS["table_holds"]).wait_for()
+    assert page.get_by_text(WORDS["failed"]).count() == 0
 
 
 def choose_value(page, name: str) -> None:
     """Choose what is added up in the tables that belong together."""
-    page.locator(".q-expansion-item").get_by_label("Column with the cell values").click()
+    page.locator(".q-expansion-item").get_by_label(WORDS["value_column"]).click()
     page.get_by_role("option", name=name, exact=True).click()
 
 
@@ -496,17 +498,17 @@ def test_rows_are_crossed_into_several_tables(base, open_page, tmp_path) -> None
     page.get_by_text("Linked tables").click()
     page.locator("input[type=file]").nth(1).set_input_files(tmp_path / "people.csv")
     page.get_by_text("people.csv: area, sex, age, zip").wait_for()
-    page.get_by_label("Content of the files").click()
-    page.get_by_role("option", name="rows, one per person or firm").click()
+    page.get_by_label(WORDS["linked_kind"]).click()
+    page.get_by_role("option", name=WORDS["linked_rows"]).click()
     page.locator(".sf-entry", has_text="small counts").wait_for()
     choose_value(page, "zip")
-    for rule in ("too few respondents", "p percent"):
+    for rule in (WORDS["rule.frequency"], "p percent"):
         page.locator(".sf-entry", has_text=rule).wait_for()
     assert page.get_by_label("column with the number of respondents").count() == 0
     choose_value(page, "count")
     page.locator(".sf-entry", has_text="small counts").wait_for()
     button(page, "Protect").click()
-    page.get_by_text("The audit passed: no attacker it lists can compute a sensitive cell.").wait_for()
+    page.get_by_text(WORDS["table_holds"]).wait_for()
     for name in ("area-sex", "area-age", "sex-age"):
         assert page.get_by_text(name, exact=True).count() == 1
     assert not re.search(r"\d{5}", page.locator("main, .sf-crosstab").first.inner_text())  # zips are not added up
@@ -516,14 +518,14 @@ def test_rows_of_the_project_become_a_table(base, open_page) -> None:
     page = open_page(f"{base}/app")
     load_example(page, "patients", "300")
     page.goto(f"{base}/app/tables")
-    page.get_by_label("Columns to tabulate").click()
+    page.get_by_label(WORDS["crosstab_columns"]).click()
     for name in ("sex", "illness"):
         page.get_by_role("option", name=name, exact=True).click()
     page.keyboard.press("Escape")
     button(page, "Tabulate").click()
     page.wait_for_function("document.querySelector('textarea').value.startsWith('sex,illness,count\\nTotal,Total,300')")
     button(page, "Protect").click()
-    page.get_by_text("The audit passed: no attacker it lists can compute a sensitive cell.").wait_for()
+    page.get_by_text(WORDS["table_holds"]).wait_for()
     assert page.locator(".sf-crosstab tbody tr").count() == 3
 
 
@@ -551,7 +553,7 @@ def test_a_refused_upload_says_why(base, open_page, folder, most_bytes, tmp_path
         assert page.get_by_role("alert").filter(has_text="too large").count() == 0
         page.reload()
     send(page, tmp_path / "large.csv")
-    alert(page, "The file is too large for this server.")
+    alert(page, WORDS["too_large"])
     page.reload()
     page.route("**/upload/*", renamed)
     (tmp_path / "rows.csv").write_text(ROWS)
@@ -560,7 +562,7 @@ def test_a_refused_upload_says_why(base, open_page, folder, most_bytes, tmp_path
     assert sorted(folder.glob("session-*")) == before
 
 
-WINDOWS, LATIN, CENTRAL = "Western Europe (Windows-1252)", "Western Europe (Latin-1", "Central Europe (Windows-1250)"
+WINDOWS, LATIN, CENTRAL = WORDS["encoding.cp1252"], "Western Europe (Latin-1", WORDS["encoding.cp1250"]
 
 
 @pytest.mark.parametrize(("encoding", "tried"), [("latin-1", [LATIN]), ("cp1250", [WINDOWS, CENTRAL]), ("utf-16", [])])
@@ -572,7 +574,7 @@ def test_a_file_that_is_not_utf_8_can_be_read(base, open_page, tmp_path, encodin
     send(page, source)
     for before, choice in pairwise(["UTF-8", *tried]):
         page.get_by_text(f"The file is not encoded as {before}. Select its encoding").wait_for()
-        choose(page, "Encoding of the file", re.escape(choice))
+        choose(page, WORDS["encoding"], choice)
     page.get_by_text("12 rows, 2 columns").wait_for()
     page.get_by_role("cell", name="Köln").first.wait_for()
     step(page, "Goal")
@@ -594,7 +596,7 @@ def test_a_page_proposes_how_a_file_is_written(base, open_page, tmp_path) -> Non
     page = open_page(f"{base}/app")
     send(page, tmp_path / "rows.csv")
     page.get_by_text("The encoding is probably Cyrillic (Windows-1251).").wait_for()
-    page.get_by_label("Encoding of the file").first.click()
+    page.get_by_label(WORDS["encoding"]).first.click()
     first = page.get_by_role("option").first
     assert first.inner_text() == "Cyrillic (Windows-1251)"
     first.click()
@@ -624,8 +626,8 @@ def test_a_file_without_a_header_is_asked_about_and_switched(base, open_page, tm
     source.write_text("".join(f"{20 + place % 30},{'mf'[place % 2]},{72070 + place % 4}\n" for place in range(60)))
     page = open_page(f"{base}/app")
     send(page, source)
-    page.get_by_text("The first line looks like data").wait_for()
-    page.get_by_role("button", name="The first line contains data").click()
+    page.get_by_text(WORDS["header.asked"]).wait_for()
+    page.get_by_role("button", name=WORDS["header.data"]).click()
     page.get_by_text("60 rows, 3 columns").wait_for()
     page.get_by_role("columnheader", name="c1").wait_for()
     anonymize(page)
@@ -637,9 +639,9 @@ def test_a_file_without_a_header_is_asked_about_and_switched(base, open_page, tm
     named.write_text("alter,geschlecht,plz\n" + source.read_text())
     send(page, named)
     page.get_by_text("60 rows, 3 columns").wait_for()
-    page.get_by_role("switch", name="The first line contains data").click()
+    page.get_by_role("switch", name=WORDS["header.data"]).click()
     page.get_by_text("61 rows, 3 columns").wait_for()
-    page.get_by_role("switch", name="The first line contains data").click()
+    page.get_by_role("switch", name=WORDS["header.data"]).click()
     page.get_by_text("60 rows, 3 columns").wait_for()
 
 
@@ -649,7 +651,7 @@ def test_a_result_says_that_it_is_of_an_earlier_goal(base, open_page) -> None:
     anonymize(page)
     assert page.get_by_text(EARLIER).count() == 0
     step(page, "Goal")
-    page.get_by_label("Minimum class size in rows (k)").fill("20")
+    page.get_by_label(WORDS["k-anonymity.k"]).fill("20")
     page.get_by_text("in an equivalence class smaller than 20.").wait_for()
     for name in ("Release", "Result"):
         step(page, name)
@@ -666,9 +668,9 @@ def test_a_result_says_that_it_is_of_an_earlier_goal(base, open_page) -> None:
     step(page, "Columns")
     column(page, "sex")
     for ladder in ("female;x;*\nmale;x;*", "female;y;*\nmale;y;*"):  # the second one changes the file alone
-        button(page, "Edit as table").click()
+        button(page, WORDS["edit_table"]).click()
         page.get_by_role("dialog").get_by_role("textbox").fill(ladder)
-        button(page, "Use this hierarchy").click()
+        button(page, WORDS["use"]).click()
         page.get_by_role("dialog").wait_for(state="hidden")
         step(page, "Result")
         page.get_by_text(EARLIER).wait_for()
@@ -682,13 +684,13 @@ def test_more_than_all_rows_cannot_look_alike(base, open_page) -> None:
     page = open_page(f"{base}/app")
     load_example(page, "patients", "300")
     step(page, "Goal")
-    page.get_by_text("The plan is valid and can be run.").wait_for()
-    page.get_by_label("Minimum class size in rows (k)").fill("301")
+    page.get_by_text(WORDS["can_run"]).wait_for()
+    page.get_by_label(WORDS["k-anonymity.k"]).fill("301")
     page.get_by_text("300 rows are too few for equivalence classes of 301 rows.").wait_for()
-    assert page.get_by_text("The plan is valid and can be run.").count() == 0
-    page.get_by_label("Minimum class size in rows (k)").fill("300")
-    page.get_by_text("The plan is valid and can be run.").wait_for()
-    page.get_by_label("Minimum class size in rows (k)").fill("2.5")
+    assert page.get_by_text(WORDS["can_run"]).count() == 0
+    page.get_by_label(WORDS["k-anonymity.k"]).fill("300")
+    page.get_by_text(WORDS["can_run"]).wait_for()
+    page.get_by_label(WORDS["k-anonymity.k"]).fill("2.5")
     page.get_by_text("This field requires an integer; the plan has 2.").wait_for()
 
 
@@ -698,7 +700,7 @@ def test_names_and_figures_are_german_on_german_pages(base, open_page) -> None:
     page.get_by_text("300 Zeilen,").wait_for()
     assert page.evaluate("document.documentElement.lang") == "de"
     uploads = page.locator("input[type=file]").evaluate_all("all => all.map((one) => one.ariaLabel)")
-    assert uploads[0] == "CSV-, Parquet- oder Excel-Datei hierher ziehen oder auswählen"
+    assert uploads[0] == GERMAN["drop"]
     assert all(re.search("öffnen|auswählen", name) for name in uploads)
     step(page, "Spalten")
     page.get_by_role("button", name=re.compile("Erweitern")).first.wait_for()
@@ -713,7 +715,7 @@ def test_names_and_figures_are_german_on_german_pages(base, open_page) -> None:
     page.locator("pre", has_text="language: de").wait_for()  # who reads German signs a German report
     page = open_page(f"{base}/app/tables", locale="de-DE")
     button(page, "Schützen").click()
-    page.get_by_text("Liste aller Zellen").click()
+    page.get_by_text(GERMAN["cells_list"]).click()
     page.get_by_text("primär", exact=True).first.wait_for()
     page.get_by_text("sekundär", exact=True).first.wait_for()
     send(page, __file__)
@@ -730,7 +732,7 @@ SECRET = "Zaphod-7c1f"
 def test_the_log_holds_no_address_and_no_text_of_an_error(base, open_page, folder, log_file) -> None:
     """Whatever a visitor sends or runs into: the log tells kinds and places, the visitor that it did not work."""
     page = open_page(f"{base}/app/{SECRET}?name={SECRET}")
-    assert page.get_by_text("This page does not exist.").count()
+    assert page.get_by_text(WORDS["refusal.404"]).count()
     before = {*folder.glob("session-*")}
     page.goto(f"{base}/app?name={SECRET}")
     told = {"level": "error", "message": SECRET}
@@ -739,10 +741,10 @@ def test_the_log_holds_no_address_and_no_text_of_an_error(base, open_page, folde
     page.evaluate(f"() => window.socket.emit('event', {{client_id: '{SECRET}'}}, '{SECRET}')")
     load_example(page, "eight-rows", "8")
     step(page, "Columns")
-    button(page, "Edit as table").click()
+    button(page, WORDS["edit_table"]).click()
     [own] = {*folder.glob("session-*")} - before
     shutil.rmtree(own)  # what nobody foresees
-    button(page, "Use this hierarchy").click()
+    button(page, WORDS["use"]).click()
     page.get_by_role("alert").filter(has_text="Internal error").wait_for()
     until(lambda: '"error": "FileNotFoundError"' in log_file.read_text(encoding="utf-8"))
     lines = log_file.read_text(encoding="utf-8")
@@ -753,10 +755,10 @@ def test_the_log_holds_no_address_and_no_text_of_an_error(base, open_page, folde
 
 def test_records_nested_beyond_reading_are_refused_in_words(base, open_page) -> None:
     page = open_page(f"{base}/app/attributes")
-    page.get_by_text("Records and configuration as JSON").click()
+    page.get_by_text(WORDS["as_json"]).click()
     page.get_by_label("Records (JSON)").fill("[" * 3000)
     button(page, "Anonymize").click()
-    page.get_by_text("Records and configuration must be valid JSON").wait_for()
+    page.get_by_text(WORDS["not_json"]).wait_for()
 
 
 NAMED = """() => { const e = document.activeElement;
@@ -792,14 +794,14 @@ def test_the_whole_job_is_done_by_keyboard_alone_at_the_width_of_a_phone(base, o
     button(page, "Next").focus()  # back at the top, as Ctrl+Home and Tab do
     page.keyboard.press("Enter")
     page.get_by_text("can be run").wait_for()
-    tab_to(page, "Minimum class size in rows (k)")
+    tab_to(page, WORDS["k-anonymity.k"])
     page.keyboard.press("Control+a")
     page.keyboard.type("3")
     page.get_by_text("in an equivalence class smaller than 3.").wait_for()
     button(page, "Next").focus()
     page.keyboard.press("Enter")
     pressed(page, "Anonymize")
-    page.get_by_text("All guarantees are satisfied in the written file (rows, not persons).").wait_for()
+    page.get_by_text(WORDS["report.holds"]).wait_for()
     assert page.evaluate("document.scrollingElement.scrollWidth") <= 391
     assert page.get_by_role("tab").first.bounding_box()["y"] < 1.5 * 844  # within a screen and a half of a phone
     told = page.locator("details.verdict.not")
@@ -809,7 +811,7 @@ def test_the_whole_job_is_done_by_keyboard_alone_at_the_width_of_a_phone(base, o
     tab_to(page, "Columns")
     page.keyboard.press("ArrowRight")
     page.keyboard.press("Enter")
-    page.get_by_text("Re-identification risk by attacker model").wait_for()
+    page.get_by_text(WORDS["risk.attackers"]).wait_for()
     assert page.evaluate("document.scrollingElement.scrollWidth") <= 391
     button(page, "Next").focus()
     page.keyboard.press("Enter")
@@ -831,7 +833,7 @@ def test_a_report_from_disk_shows_everything_with_the_network_off(open_page, tmp
     assert run(["anonymize", str(tmp_path / "plan.yaml"), "--out", str(tmp_path / "out"), "--quiet"]) == 0
     for name in ("report.html", "report-external.html"):
         page = open_page(Path(tmp_path / "out" / name).as_uri(), offline=True, java_script_enabled=False)
-        page.get_by_text("All guarantees are satisfied in the written file (rows, not persons).").wait_for()
+        page.get_by_text(WORDS["report.holds"]).wait_for()
         assert page.locator("svg rect").count() > 0 or "external" in name
     dark = open_page((tmp_path / "out" / "report.html").as_uri(), width=390, color_scheme="dark", offline=True)
     assert dark.evaluate("document.scrollingElement.scrollWidth") <= 391

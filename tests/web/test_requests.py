@@ -12,7 +12,7 @@ from starlette.middleware import Middleware
 from starlette.requests import HTTPConnection
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
-from walking import button, load_example
+from walking import GERMAN, WORDS, button, load_example
 
 from sfumato.localization.messages import languages, words_in
 from sfumato.service.access.keys import new_key, revoke_key
@@ -119,7 +119,7 @@ def test_nobody_gets_a_page_before_signing_in_and_pages_say_who_is(visitor, clin
     assert visitor.post("/app/_nicegui/client/x/upload/1").status_code == 401
     assert visitor.get("/app/_nicegui_ws/socket.io/?EIO=4&transport=polling").status_code == 303
     form = visitor.get(turned.headers["location"], headers={"Accept-Language": "de"})
-    assert "Dieser Server verlangt einen API-Schlüssel" in form.text
+    assert GERMAN["key_needed"] in form.text
     entered = visitor.post("/sign-in", data={"key": clinic, "next": "/app/tables"})
     assert (entered.status_code, entered.headers["location"]) == (303, "/app/tables")
     assert "Signed in as clinic" in visitor.get("/app/tables").text
@@ -132,7 +132,7 @@ def test_pages_ask_for_a_key_first(address, clinic, open_page):
     page = open_page(f"{address}/app")
     page.get_by_label("API key").fill("wrong")
     button(page, "Sign in").click()
-    page.get_by_text("This key is not valid.").wait_for()
+    page.get_by_text(WORDS["key_wrong"]).wait_for()
     assert button(page, "patients").count() == 0
     page.get_by_label("API key").fill(clinic)
     button(page, "Sign in").click()
@@ -252,15 +252,15 @@ def test_a_program_gets_a_line() -> None:
 
 def test_a_page_that_is_not_there_leads_back(base, open_page) -> None:
     page = open_page(f"{base}/app/nowhere", locale="de-DE")
-    assert page.get_by_role("heading", level=1).inner_text() == "Diese Seite gibt es nicht."
-    page.get_by_role("link", name="Zurück zu den Seiten").click()
+    assert page.get_by_role("heading", level=1).inner_text() == GERMAN["refusal.404"]
+    page.get_by_role("link", name=GERMAN["refusal.back"]).click()
     page.locator(".sf-head h2", has_text="Daten").wait_for()
 
 
 def test_the_server_says_404_and_413(base) -> None:
     with httpx.Client(base_url=base, trust_env=False, headers=BROWSER) as visitor:
         missing = visitor.get("/app/nowhere/at/all")
-        assert (missing.status_code, "Diese Seite gibt es nicht." in missing.text) == (404, True)
+        assert (missing.status_code, GERMAN["refusal.404"] in missing.text) == (404, True)
         assert not re.search(r"<script|https?://(?!www.w3.org)", missing.text)
         assert visitor.get("/app/_nicegui/no/such.js", headers={"accept": "*/*"}).status_code == 404
 

@@ -10,7 +10,7 @@ from copy import deepcopy
 from types import SimpleNamespace
 
 import pytest
-from walking import answer_late, button, k_field, load_example, step
+from walking import WORDS, answer_late, button, k_field, load_example, step
 
 from sfumato import datasets
 from sfumato.datasets import patients
@@ -327,7 +327,7 @@ def test_a_run_of_another_plan_ends_the_one_under_way(base, open_page, folder, n
         page.get_by_text("Waiting …").wait_for()
         step(page, "Goal")
         k_field(page).fill("7")
-        page.get_by_text("The plan is valid and can be run.", exact=False).wait_for()
+        page.get_by_text(WORDS["can_run"], exact=False).wait_for()
         step(page, "Result")
         button(page, "Anonymize").click()
         page.wait_for_timeout(2000)
@@ -535,14 +535,14 @@ def test_groups_are_of_persons_where_a_column_names_them(goal, complete, k: int,
     goal.workspace.plan["privacy"][0]["k"] = k
     told = complete(goal._at_risk(goal.workspace.plan))
     assert told == f"Currently {rows} are in an equivalence class of fewer than {k} persons."
-    assert goal.words["k-anonymity.k"] == "Minimum class size in persons (k)"
+    assert goal.words["k-anonymity.k"] == WORDS["k-map.k"]
 
 
 def test_groups_are_of_rows_where_none_does(goal, complete) -> None:
     goal.workspace.plan["columns"]["who"] = {"role": "identifier"}
     told = complete(goal._at_risk(goal.workspace.plan))
     assert told == "Currently 0 of 10 rows (0 %) are in an equivalence class smaller than 3."
-    assert goal.words["k-anonymity.k"] == "Minimum class size in rows (k)"
+    assert goal.words["k-anonymity.k"] == WORDS["k-anonymity.k"]
 
 
 @pytest.mark.parametrize("key", ["at_risk", "model.k-anonymity.says", "k-anonymity.k", "tip.k"])

@@ -3,7 +3,21 @@
 import re
 
 import pytest
-from walking import anonymize, answer_late, ask_for, button, choose, column, give_role, send, step, until, view
+from walking import (
+    GERMAN,
+    WORDS,
+    anonymize,
+    answer_late,
+    ask_for,
+    button,
+    choose,
+    column,
+    give_role,
+    send,
+    step,
+    until,
+    view,
+)
 
 from sfumato.localization.messages import words_in
 from sfumato.microdata.data_plan import DataPlan
@@ -26,7 +40,7 @@ def test_a_file_with_one_line_a_person_is_told_where_it_is_counted(base, open_pa
     page = open_page(f"{base}/app/tables", locale="de-DE")
     lines = [f"{place};{'mw'[place % 2]};{20 + place}" for place in range(30)]
     page.locator("textarea").first.fill("\n".join(["PatID;Geschlecht;Alter", *lines]))
-    page.get_by_text("Diese Datei enthält anscheinend eine Zeile je Person").wait_for()
+    page.get_by_text(GERMAN["rows_seen"]).wait_for()
 
 
 STAYS = [("p1", "a", "m")] * 6 + [(f"p{place}", "a", "f") for place in range(2, 9)]
@@ -64,11 +78,11 @@ def count_stays(page, base, path, late_seconds=0) -> None:
     step(page, "Columns")
     give_role(page, "patient", "person")
     page.goto(f"{base}/app/tables")
-    page.get_by_label("Columns to tabulate").wait_for()
+    page.get_by_label(WORDS["crosstab_columns"]).wait_for()
     page.wait_for_function("window.did_handshake")
     if late_seconds:
         answer_late(page, late_seconds)
-    page.get_by_label("Columns to tabulate").click()
+    page.get_by_label(WORDS["crosstab_columns"]).click()
     assert page.get_by_role("option", name="patient", exact=True).count() == 0
     for name in ("area", "sex"):
         page.get_by_role("option", name=name, exact=True).click()
@@ -82,7 +96,7 @@ def test_a_cell_of_one_person_with_many_rows_is_masked(base, open_page, tmp_path
     count_stays(page, base, stays(tmp_path))
     page.get_by_text("Persons are counted, not rows: 24 persons in 29 rows, by the column patient.").wait_for()
     button(page, "Protect").click()
-    page.get_by_text("The audit passed: no attacker it lists can compute a sensitive cell.").wait_for()
+    page.get_by_text(WORDS["table_holds"]).wait_for()
     assert page.locator(".sf-crosstab td.masked").count() >= 2
 
 
@@ -91,7 +105,7 @@ def test_where_persons_stand_in_several_cells_rules_look_at_persons(base, open_p
     count_stays(page, base, stays(tmp_path, [("p1", "b", "m")]))
     page.get_by_text("1 of 24 persons (column patient) occurs in more than one cell").wait_for()
     button(page, "Protect").click()
-    page.get_by_text("The audit passed: no attacker it lists can compute a sensitive cell.").wait_for()
+    page.get_by_text(WORDS["table_holds"]).wait_for()
     assert page.locator(".sf-crosstab td.masked").count() >= 2
 
 
@@ -111,7 +125,7 @@ def test_what_is_told_of_a_count_stays_until_the_table_is_another(base, open_pag
     page.reload()
     told.wait_for()
     button(page, "Protect").click()
-    page.get_by_text("The audit passed: no attacker it lists can compute a sensitive cell.").wait_for()
+    page.get_by_text(WORDS["table_holds"]).wait_for()
     assert told.count() == 1
     page.locator("textarea").first.fill("sex,count\nTotal,7\nm,3\nf,4")
     told.wait_for(state="hidden")
@@ -136,7 +150,7 @@ def test_a_count_that_fails_says_why(base, open_page, tmp_path, folder) -> None:
     for kept in folder.rglob(path.name):
         kept.unlink()
     page.goto(f"{base}/app/tables")
-    page.get_by_label("Columns to tabulate").click()
+    page.get_by_label(WORDS["crosstab_columns"]).click()
     page.get_by_role("option", name="sex", exact=True).click()
     page.keyboard.press("Escape")
     button(page, "Tabulate").click()
@@ -153,10 +167,10 @@ def test_codes_of_a_column_are_counted_as_missing(base, open_page, tmp_path) -> 
     page.get_by_text("rows,").first.wait_for()
     step(page, "Columns")
     column(page, "sex")
-    page.get_by_label("missing value codes").fill("9")
+    page.get_by_label(WORDS["column.missing"]).fill("9")
     page.get_by_text("2 values, 6 missing").first.wait_for()
     page.goto(f"{base}/app/tables")
-    page.get_by_label("Columns to tabulate").click()
+    page.get_by_label(WORDS["crosstab_columns"]).click()
     page.get_by_role("option", name="sex", exact=True).click()
     page.keyboard.press("Escape")
     button(page, "Tabulate").click()
@@ -197,7 +211,7 @@ def test_a_survey_of_enterprises_is_judged_by_who_is_behind_its_sums(base, open_
     page = open_page(f"{base}/app/tables")
     page.locator("textarea").first.fill(FIRMS)
     page.get_by_text("p percent", exact=True).first.wait_for()
-    page.get_by_text("too few respondents", exact=True).first.wait_for()
+    page.get_by_text(WORDS["rule.frequency"], exact=True).first.wait_for()
     page.get_by_text("Not used: note.").wait_for()
     assert not page.get_by_text("Remove: small counts").count()
     button(page, "Protect").click()
@@ -208,8 +222,8 @@ def test_where_nothing_is_unsafe_the_page_promises_nothing(base, open_page) -> N
     page = open_page(f"{base}/app/tables")
     page.locator("textarea").first.fill(LARGE)
     button(page, "Protect").click()
-    page.get_by_text("No rule of the plan classifies a cell as sensitive").wait_for()
-    assert not page.get_by_text("The audit passed: no attacker it lists can compute a sensitive cell.").count()
+    page.get_by_text(WORDS["said.nothing_unsafe"]).wait_for()
+    assert not page.get_by_text(WORDS["table_holds"]).count()
     assert not page.get_by_text("this is proved").count()
 
 
@@ -256,7 +270,7 @@ def test_tables_are_protected_together_and_take_no_place_of_the_data(base, open_
         page.get_by_text(f"{name}: ").wait_for()
     page.get_by_text("not the table pasted above").wait_for()
     button(page, "Protect").click()
-    page.get_by_text("The audit passed: no attacker it lists can compute a sensitive cell.").first.wait_for()
+    page.get_by_text(WORDS["table_holds"]).first.wait_for()
     page.goto(f"{base}/app")
     step(page, "Goal")
     ask_for(page, 5)
@@ -282,7 +296,7 @@ def test_the_decimal_mark_of_tables_is_guessed_asked_for_and_chosen(base, open_p
     page.get_by_role("option", name="comma 1,5").click()
     page.get_by_text("is read as 1").wait_for()
     button(page, "Protect").click()
-    page.get_by_text("The audit passed: no attacker it lists can compute a sensitive cell.").first.wait_for()
+    page.get_by_text(WORDS["table_holds"]).first.wait_for()
 
 
 def test_files_sleep_with_the_draft(base, open_page, tmp_path) -> None:
@@ -297,7 +311,7 @@ def test_files_sleep_with_the_draft(base, open_page, tmp_path) -> None:
     page.reload()
     page.get_by_text("ages.csv: ").wait_for()
     button(page, "Protect").click()
-    page.get_by_text("The audit passed: no attacker it lists can compute a sensitive cell.").first.wait_for()
+    page.get_by_text(WORDS["table_holds"]).first.wait_for()
 
 
 def test_rules_are_proposed_for_what_the_columns_of_all_tables_say(base, open_page, tmp_path) -> None:
@@ -311,7 +325,7 @@ def test_rules_are_proposed_for_what_the_columns_of_all_tables_say(base, open_pa
     for name in ("areas.csv", "ages.csv"):
         page.locator(".q-expansion-item input[type=file]").first.set_input_files(tmp_path / name)
         page.get_by_text(f"{name}: ").wait_for()
-    page.locator(".sf-entry", has_text="too few respondents").wait_for()
+    page.locator(".sf-entry", has_text=WORDS["rule.frequency"]).wait_for()
     page.locator(".sf-entry", has_text="p percent").wait_for()
     assert page.locator(".sf-entry", has_text="small counts").count() == 0
 
@@ -319,8 +333,8 @@ def test_rules_are_proposed_for_what_the_columns_of_all_tables_say(base, open_pa
 def test_a_switch_that_is_clicked_twice_over_a_slow_line_is_as_before(base, open_page) -> None:
     """The second click was taken for the first, since the page waited for the server to say what the first did."""
     page = open_page(f"{base}/app/tables")
-    choose(page, "Method", "rounding: multiples of a base")
-    switch = page.get_by_role("switch", name="Require that the rules are satisfied")
+    choose(page, "Method", WORDS["masking.rounding"])
+    switch = page.get_by_role("switch", name=WORDS["masking.promised"])
     switch.wait_for()
     answer_late(page, 1)
     for checked in ("false", "true"):
@@ -329,7 +343,7 @@ def test_a_switch_that_is_clicked_twice_over_a_slow_line_is_as_before(base, open
     page.wait_for_timeout(3500)
     assert switch.get_attribute("aria-checked") == "true"
     page.reload()
-    page.get_by_role("switch", name="Require that the rules are satisfied", checked=True).wait_for()
+    page.get_by_role("switch", name=WORDS["masking.promised"], checked=True).wait_for()
 
 
 COUNTS = "Landkreis\tFälle\nJena\t1.204\nGera\t3\nUlm\t4\nGesamt\t1.211\n"
@@ -366,16 +380,16 @@ def test_a_table_is_rounded_and_all_ways_are_compared(base, open_page) -> None:
     page = open_page(f"{base}/app/tables")
     choose(page, "Method", "rounding")
     page.get_by_label("Rounding base", exact=True).fill("5")
-    page.get_by_text("Require that the rules are satisfied").click()
+    page.get_by_text(WORDS["masking.promised"]).click()
     button(page, "Protect").click()
     page.get_by_text("controlled rounding to base 5 changed ").wait_for()
-    page.get_by_text("No rule classifies a cell as sensitive, so nothing is guaranteed").wait_for()
+    page.get_by_text(WORDS["said.noised_no_promise"]).wait_for()
     numbers = [int(text) for text in page.locator(".sf-crosstab td").all_inner_texts()]
     assert len(numbers) == 12 and all(number % 5 == 0 for number in numbers)
     assert page.locator(".sf-crosstab td.masked").first.get_attribute("title").startswith("true value ")
-    button(page, "Compare all methods").click()
+    button(page, WORDS["ways.compare"]).click()
     page.get_by_text(re.compile(r"^\d of 9 methods satisf(y|ies) the rules\.")).wait_for()
     assert page.locator(".sf-ways tbody tr").count() == 9
     with page.expect_download() as waiting:
         button(page, "Internal report").click()
-    assert "Methods to protect a table" in waiting.value.path().read_text(encoding="utf-8")
+    assert WORDS["ways.title"] in waiting.value.path().read_text(encoding="utf-8")

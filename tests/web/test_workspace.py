@@ -7,6 +7,7 @@ import zipfile
 
 import yaml
 from walking import (
+    WORDS,
     anonymize,
     ask_for,
     button,
@@ -39,7 +40,7 @@ def test_every_step_survives_a_reload(base, open_page) -> None:
     assert k_field(page).input_value() == "7"
     anonymize(page)
     page.reload()
-    page.get_by_text("All guarantees are satisfied in the written file (rows, not persons).").wait_for()
+    page.get_by_text(WORDS["report.holds"]).wait_for()
     step(page, "Release")
     page.reload()
     page.get_by_text("For publication", exact=True).wait_for()
@@ -54,7 +55,7 @@ def test_who_leaves_while_a_run_is_made_finds_it_again(base, open_page, no_new_w
         button(page, "Cancel").wait_for()
         page.reload()
         button(page, "Cancel").wait_for()
-    page.get_by_text("All guarantees are satisfied in the written file (rows, not persons).").wait_for()
+    page.get_by_text(WORDS["report.holds"]).wait_for()
 
 
 def test_the_back_button_leads_to_the_step_before(base, open_page) -> None:
@@ -75,7 +76,7 @@ def test_an_address_that_names_a_step_opens_it_and_one_that_names_none_changes_n
     at_hand = page.locator(".sf-step[aria-current=step]")
     at_hand.filter(has_text="Result").wait_for()
     page.get_by_role("heading", name="Result").wait_for()
-    page.get_by_text("Load data first.").wait_for()
+    page.get_by_text(WORDS["no_data"]).wait_for()
     page.reload()
     at_hand.filter(has_text="Result").wait_for()
     page.evaluate("location.hash = 'nothing'")
@@ -120,7 +121,7 @@ def test_a_tab_says_that_another_changed_the_project_and_runs_nothing_else_than_
     other.set_viewport_size({"width": 1280, "height": 300})
     other.evaluate("scrollTo(0, document.body.scrollHeight)")
     ask_for(page, 9)
-    news = other.get_by_text("This project was changed in another tab.")
+    news = other.get_by_text(WORDS["other_tab"])
     news.wait_for()
     assert 0 <= news.bounding_box()["y"] < 300  # it is seen wherever the page was scrolled to
     assert other.locator(".sf-page > [inert] input").count() > 0  # nothing is done with what is no longer true
@@ -130,14 +131,14 @@ def test_a_tab_says_that_another_changed_the_project_and_runs_nothing_else_than_
     assert other.locator("[inert]").count() == 0
     step(other, "Result")
     ask_for(page, 12)
-    other.get_by_text("This project was changed in another tab.").wait_for()
+    other.get_by_text(WORDS["other_tab"]).wait_for()
     other.evaluate("document.querySelector('[inert]').removeAttribute('inert')")  # a click that was on its way
     button(other, "Anonymize").click()
     time.sleep(0.5)
     assert other.get_by_text("Cancel").count() == 0
     step(other, "Goal")
     assert k_field(other).input_value() == "12"
-    assert page.get_by_text("This project was changed in another tab.").count() == 0
+    assert page.get_by_text(WORDS["other_tab"]).count() == 0
 
 
 def test_a_lost_connection_loses_nothing(base, open_page) -> None:
@@ -182,8 +183,8 @@ def test_a_project_is_saved_erased_and_opened(base, open_page, folder, tmp_path)
     with page.expect_download() as waiting:
         button(page, "Save project").click()
     waiting.value.save_as(tmp_path / "project.zip")
-    button(page, "Delete everything here").click()
-    page.get_by_role("dialog").get_by_role("button", name="Delete everything here").click()
+    button(page, WORDS["erase_project"]).click()
+    page.get_by_role("dialog").get_by_role("button", name=WORDS["erase_project"]).click()
     page.get_by_text("300 rows,").wait_for(state="hidden")
     send(page, tmp_path / "project.zip", -1)
     page.locator(".sf-columns").wait_for()
@@ -191,7 +192,7 @@ def test_a_project_is_saved_erased_and_opened(base, open_page, folder, tmp_path)
     page.get_by_text("in an equivalence class smaller than 7.").wait_for()
     step(page, "Result")  # its runs are in it
     page.get_by_text("Run 1", exact=True).wait_for()
-    page.get_by_text("All guarantees are satisfied in the written file (rows, not persons).").wait_for()
+    page.get_by_text(WORDS["report.holds"]).wait_for()
     step(page, "Release")
     assert downloaded(page, "Data", tmp_path / "data.csv").read_text(encoding="utf-8").count("\n") > 200
 
@@ -222,10 +223,10 @@ def test_runs_stand_side_by_side(base, open_page) -> None:
     ask_for(page, 20)
     anonymize(page)
     view(page, "Runs")
-    page.get_by_text("Comparison of runs").wait_for()
+    page.get_by_text(WORDS["runs"]).wait_for()
     button(page, "#1").click()
     page.get_by_text("Run 1", exact=True).wait_for()
-    page.get_by_text("This result belongs to earlier columns or an earlier goal.").wait_for()
+    page.get_by_text(WORDS["earlier"]).wait_for()
 
 
 def test_what_is_left_is_encrypted_and_only_its_browser_opens_it(server, open_page, tmp_path) -> None:
@@ -284,7 +285,7 @@ def test_what_is_no_project_is_refused_and_the_one_at_hand_stays(base, open_page
                 if wrong == "too large":  # as a file of zeros would say, without the time that packing it takes
                     archive.infolist()[0].file_size = 2_000_000_000
         send(page, path, 1)
-        told = "exceeds the limit of this server" if wrong == "too large" else "This is not a Sfumato project."
+        told = "exceeds the limit of this server" if wrong == "too large" else WORDS["no_project"]
         alert = page.get_by_role("alert").filter(has_text=told)
         alert.wait_for()
         assert page.get_by_text("300 rows,").count() == 1
@@ -310,14 +311,14 @@ def test_a_file_that_cannot_be_read_leaves_the_project_as_it_was(base, open_page
     (tmp_path / "other.csv").write_text("town,illness\n" + "Ulm,flu\nBonn,cold\n" * 20)
     send(page, tmp_path / "other.csv")
     page.get_by_text("other.csv was read successfully. It starts a new project").wait_for()
-    button(page, "Keep the current project").click()
+    button(page, WORDS["replace.keep"]).click()
     page.get_by_text("300 rows,").wait_for()
     assert plan_now(page, tmp_path)["privacy"][0]["k"] == 3
     step(page, "Result")
-    page.get_by_text("All guarantees are satisfied in the written file (rows, not persons).").wait_for()
+    page.get_by_text(WORDS["report.holds"]).wait_for()
     step(page, "Data")
     send(page, tmp_path / "other.csv")
-    button(page, "Start a new project").click()
+    button(page, WORDS["replace.take"]).click()
     page.get_by_text("40 rows, 2 columns").wait_for()
     step(page, "Result")
     page.get_by_text("Run 1", exact=True).wait_for(state="detached")
@@ -329,8 +330,8 @@ def test_a_project_remembers_how_its_file_is_read(base, open_page, tmp_path) -> 
     (tmp_path / "lohn.csv").write_text("ort;alter;lohn\n" + lines, encoding="cp1252")
     page = open_page(f"{base}/app")
     send(page, tmp_path / "lohn.csv")
-    page.get_by_label("Encoding of the file").click()
-    page.get_by_role("option", name="Western Europe (Windows-1252)").click()
+    page.get_by_label(WORDS["encoding"]).click()
+    page.get_by_role("option", name=WORDS["encoding.cp1252"]).click()
     page.get_by_text("30 rows, 3 columns").wait_for()
     page.get_by_role("cell", name="1000.50").first.wait_for()  # the comma was found out
     choose(page, "Decimal mark", "point")
@@ -339,8 +340,8 @@ def test_a_project_remembers_how_its_file_is_read(base, open_page, tmp_path) -> 
     page.get_by_role("cell", name="1000.50").first.wait_for()
     plan = plan_now(page, tmp_path)
     assert plan["data"]["decimal"] == "," and plan["data"]["encoding"] == "cp1252"
-    button(page, "Delete everything here").click()
-    page.get_by_role("dialog").get_by_role("button", name="Delete everything here").click()
+    button(page, WORDS["erase_project"]).click()
+    page.get_by_role("dialog").get_by_role("button", name=WORDS["erase_project"]).click()
     page.get_by_text("30 rows,").wait_for(state="hidden")
     send(page, tmp_path / "project.zip", -1)
     page.locator("tr[data-column=ort]").wait_for()
@@ -375,16 +376,16 @@ def test_what_is_entered_in_two_tabs_is_never_lost_silently(base, open_page) -> 
     other.goto(f"{base}/app/tables")
     other.locator("textarea").first.wait_for()
     page.locator("textarea").first.fill("ward,n,firms\nTotal,30,9\na,2,4\nb,28,5\n")
-    other.get_by_text("This input was changed in another tab.").wait_for()
+    other.get_by_text(WORDS["other_tab.draft"]).wait_for()
     other.evaluate("document.querySelector('[inert]').removeAttribute('inert')")  # what was typed meanwhile
     other.locator("textarea").first.fill("lost,n\nTotal,1\n")
     page.wait_for_timeout(500)
-    assert page.get_by_text("This input was changed in another tab.").count() == 0
+    assert page.get_by_text(WORDS["other_tab.draft"]).count() == 0
     page.bring_to_front()
-    choose(page, "Column with the cell values", "firms")
+    choose(page, WORDS["value_column"], "firms")
     page.wait_for_timeout(300)
     button(other, "Reload").click()
-    other.locator("label", has_text="Column with the cell values").filter(has_text="firms").wait_for()
+    other.locator("label", has_text=WORDS["value_column"]).filter(has_text="firms").wait_for()
     assert other.locator("textarea").first.input_value().startswith("ward,n,firms")
     assert other.locator("[inert]").count() == 0
     other.goto(f"{base}/app/attributes")
@@ -392,7 +393,7 @@ def test_what_is_entered_in_two_tabs_is_never_lost_silently(base, open_page) -> 
     other.get_by_text("as JSON").click()
     page.get_by_text("as JSON").click()
     page.locator("textarea").first.fill('[{"town": "Ulm"}]')
-    other.get_by_text("This input was changed in another tab.").wait_for()
+    other.get_by_text(WORDS["other_tab.draft"]).wait_for()
     button(other, "Reload").click()
     other.get_by_text("as JSON").click()
     assert other.locator("textarea").first.input_value() == '[{"town": "Ulm"}]'

@@ -6,6 +6,11 @@ import time
 import yaml
 from playwright.sync_api import TimeoutError
 
+from sfumato.localization.messages import words_in
+
+# What pages say, by the keys of their texts.
+WORDS, GERMAN = words_in("en"), words_in("de")
+
 
 def until(holds, seconds=60):
     """Wait until something holds."""
@@ -61,7 +66,7 @@ def give_role(page, name, role, label="role"):
 
 def choose(page, label, option):
     """Choose from a list; one that closed because its place was drawn anew is opened again."""
-    wanted = page.get_by_role("option", name=re.compile(rf"^{option}(?!\w)"))
+    wanted = page.get_by_role("option", name=re.compile(rf"^{re.escape(option)}(?!\w)"))
     for _ in range(20):
         page.get_by_label(label).first.click()
         try:
@@ -73,7 +78,7 @@ def choose(page, label, option):
 
 
 def k_field(page):
-    return page.get_by_label("Minimum class size in rows (k)").first
+    return page.get_by_label(WORDS["k-anonymity.k"]).first
 
 
 def ask_for(page, k):
@@ -90,7 +95,7 @@ def anonymize(page):
     number = int(earlier.inner_text().split()[1]) if earlier.count() else 0
     page.get_by_role("button", name=re.compile("^Anonymize( again)?$")).click()
     page.get_by_text(f"Run {number + 1}", exact=True).wait_for()
-    page.get_by_text("All guarantees are satisfied in the written file (rows, not persons).").wait_for()
+    page.get_by_text(WORDS["report.holds"]).wait_for()
 
 
 def downloaded(page, name, target):
