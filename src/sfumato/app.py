@@ -10,7 +10,6 @@ import os
 import signal
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from http import HTTPStatus
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -123,7 +122,7 @@ async def _invalid(request: Request, error: Exception) -> Response:
     faults = error.errors() if isinstance(error, RequestValidationError) else []
     shown = "; ".join(f"{fault['loc'][-1]}: {fault['msg']}" for fault in faults[:5])
     what = f"A parameter is not what it should be. {shown}." if shown else "The request is not what it should be."
-    return problems.answer(request, problems.RefusedError(HTTPStatus.BAD_REQUEST, "http.parameter", what))
+    return problems.answer(request, problems.RefusedError("http.parameter", what))
 
 
 def _lifespan(lanes: RequestQueue, pool: Pool | None, stopping: Stopping):  # type: ignore[no-untyped-def]  # noqa: ANN202

@@ -10,7 +10,6 @@ import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from functools import partial
 
 import httpx
@@ -26,6 +25,7 @@ from sfumato.service.problems import RefusedError, plain, to_json
 from sfumato.service.request_bodies import parse_json
 from sfumato.service.settings import Limits, Settings
 from sfumato.service.workers.messages import TakesLongError
+from sfumato.values import replace
 
 BODY = {"configuration": {"name": {"anonymisationType": "Masking", "dataType": "String"}}, "data": [{"name": "Ada"}]}
 HOSTS = {

@@ -10,7 +10,6 @@ import socket
 import time
 import uuid
 from functools import lru_cache
-from http import HTTPStatus
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -195,9 +194,9 @@ class OriginCheck:
         host = headers.get("host", "")
         if not self._is_own(host):
             what = "This service has another name; its operator can allow more (--allow-host)."
-            return RefusedError(HTTPStatus.MISDIRECTED_REQUEST, "access.host", what)
+            return RefusedError("access.host", what)
         if _carries_more_than_a_question(scope) and not _from_own_page(headers, host):
-            return RefusedError(HTTPStatus.FORBIDDEN, "access.origin", Message("error.part.a_page_of_another"))
+            return RefusedError("access.origin", Message("error.part.a_page_of_another"))
         return None
 
     def _is_own(self, host: str) -> bool:

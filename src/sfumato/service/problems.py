@@ -23,12 +23,39 @@ API_VERSION = "1.0.0"
 PROBLEM = "application/problem+json"
 
 
+# The status of a refusal by its code, or by the kind with which the code begins; any other request is a bad one.
+STATUSES = {
+    "access": HTTPStatus.FORBIDDEN,
+    "access.host": HTTPStatus.MISDIRECTED_REQUEST,
+    "access.key": HTTPStatus.UNAUTHORIZED,
+    "access.keys": HTTPStatus.SERVICE_UNAVAILABLE,
+    "access.openid": HTTPStatus.UNAUTHORIZED,
+    "body.media-type": HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
+    "internal": HTTPStatus.INTERNAL_SERVER_ERROR,
+    "jobs.file": HTTPStatus.NOT_FOUND,
+    "jobs.gone": HTTPStatus.GONE,
+    "jobs.state": HTTPStatus.CONFLICT,
+    "jobs.unknown": HTTPStatus.NOT_FOUND,
+    "limit": HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+    "limit.busy": HTTPStatus.TOO_MANY_REQUESTS,
+    "limit.depth": HTTPStatus.BAD_REQUEST,
+    "limit.disk": HTTPStatus.INSUFFICIENT_STORAGE,
+    "limit.plan": HTTPStatus.BAD_REQUEST,
+    "limit.time": HTTPStatus.REQUEST_TIMEOUT,
+    "limit.user-jobs": HTTPStatus.TOO_MANY_REQUESTS,
+    "service": HTTPStatus.SERVICE_UNAVAILABLE,
+}
+
+
 class RefusedError(Exception):
     """A request that the service refuses for its size, its time or its sender."""
 
-    def __init__(self, status: HTTPStatus, code: str, what: str, headers: dict[str, str] | None = None) -> None:
+    def __init__(
+        self, code: str, what: str, headers: dict[str, str] | None = None, *, status: HTTPStatus | None = None
+    ) -> None:
         super().__init__(what)
-        self.status = status
+        kind = STATUSES.get(code.partition(".")[0], HTTPStatus.BAD_REQUEST)
+        self.status = status or STATUSES.get(code, kind)
         self.code = code
         self.what = what
         self.headers = headers or {}

@@ -6,7 +6,6 @@ import signal
 import threading
 from collections.abc import Callable
 from contextlib import suppress
-from http import HTTPStatus
 from types import FrameType
 from typing import Any, NoReturn
 
@@ -36,11 +35,9 @@ async def receive(request: Request, limits: Limits) -> bytes:
         async with asyncio.timeout(limits.seconds):
             return await _collected(request, limits)
     except TimeoutError:
-        raise RefusedError(HTTPStatus.REQUEST_TIMEOUT, "limit.time", Message("error.part.the_body_came_too")) from None
+        raise RefusedError("limit.time", Message("error.part.the_body_came_too")) from None
     except ClientDisconnect:
-        raise RefusedError(
-            HTTPStatus.BAD_REQUEST, "body.incomplete", Message("error.part.the_body_ended_early")
-        ) from None
+        raise RefusedError("body.incomplete", Message("error.part.the_body_ended_early")) from None
 
 
 async def _collected(request: Request, limits: Limits) -> bytes:
@@ -75,15 +72,13 @@ async def _drop(request: Request, declared: int) -> None:
 
 
 def _too_large(limits: Limits) -> RefusedError:
-    what = f"The body is larger than {limits.body_bytes} bytes."
-    return RefusedError(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "limit.body", what, {"connection": "close"})
+    return RefusedError("limit.body", f"The body is larger than {limits.body_bytes} bytes.", {"connection": "close"})
 
 
 def _check_media_type(request: Request) -> None:
     media_type = request.headers.get("content-type", "application/json").partition(";")[0].strip().lower()
     if media_type != "application/json" and not media_type.endswith("+json"):
-        what = "The body must be JSON (content type application/json)."
-        raise RefusedError(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "body.media-type", what)
+        raise RefusedError("body.media-type", "The body must be JSON (content type application/json).")
 
 
 def parse_json(body: bytes, limits: Limits) -> Any:
@@ -97,7 +92,7 @@ def parse_json(body: bytes, limits: Limits) -> Any:
     except RecursionError:
         raise _too_deep(limits) from None
     except ValueError:
-        raise RefusedError(HTTPStatus.BAD_REQUEST, "body.json", Message("error.part.the_body_is_not")) from None
+        raise RefusedError("body.json", Message("error.part.the_body_is_not")) from None
     # Flat records have one bracket each, so a body with few brackets cannot be nested too deeply.
     if not _is_flat(body, value) and deeper_than(value, limits.depth):
         raise _too_deep(limits)
@@ -149,8 +144,7 @@ def _no_constant(name: str) -> NoReturn:
 
 
 def _too_deep(limits: Limits) -> RefusedError:
-    what = f"The body is nested deeper than {limits.depth} levels."
-    return RefusedError(HTTPStatus.BAD_REQUEST, "limit.depth", what)
+    return RefusedError("limit.depth", f"The body is nested deeper than {limits.depth} levels.")
 
 
 SIGNALS = (signal.SIGTERM, signal.SIGINT)
@@ -201,4 +195,4 @@ class Stopping:
             doing.cancel()
         what = "The service stops; send it again."
         headers = {"retry-after": "10", "connection": "close"}
-        raise RefusedError(HTTPStatus.SERVICE_UNAVAILABLE, "service.stopping", what, headers)
+        raise RefusedError("service.stopping", what, headers)

@@ -7,7 +7,6 @@ import os
 import threading
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
-from http import HTTPStatus
 from pathlib import Path
 from typing import Annotated
 
@@ -164,11 +163,10 @@ class Authenticator(Value):
             what = (
                 "A valid API key is needed (header X-API-Key)." if self.keys else "You must sign in first (/sign-in)."
             )
-            raise RefusedError(HTTPStatus.UNAUTHORIZED, "access.key", what, {"www-authenticate": "Bearer"})
+            raise RefusedError("access.key", what, {"www-authenticate": "Bearer"})
         connection.state.user = user
         if scope not in user.scopes:
-            what = f"This key is not for {scope}; ask for one whose scopes name it."
-            raise RefusedError(HTTPStatus.FORBIDDEN, "access.scope", what)
+            raise RefusedError("access.scope", f"This key is not for {scope}; ask for one whose scopes name it.")
         return user
 
 

@@ -18,7 +18,6 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, date, datetime
-from http import HTTPStatus
 from pathlib import Path
 
 from sfumato.errors import PlanError
@@ -191,7 +190,7 @@ class KeyFile:
         keys = self._read[1]
         if keys is None:
             what = "The file of keys cannot be read; nobody can sign in."
-            raise RefusedError(HTTPStatus.SERVICE_UNAVAILABLE, "access.keys", what, {"retry-after": "60"})
+            raise RefusedError("access.keys", what, {"retry-after": "60"})
         return keys
 
 

@@ -4,7 +4,6 @@ import asyncio
 import json
 import logging
 from html import escape
-from http import HTTPStatus
 from urllib.parse import parse_qs
 
 from fastapi import APIRouter, Request
@@ -91,9 +90,7 @@ async def _small_body(request: Request) -> bytes:
         async for part in request.stream():
             body += part
             if len(body) > MOST_BYTES:
-                raise RefusedError(
-                    HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "limit.body", Message("error.part.this_is_no_key")
-                )
+                raise RefusedError("limit.body", Message("error.part.this_is_no_key"))
     return body
 
 
@@ -119,8 +116,7 @@ def _from_provider(door: Authenticator, openid: OpenId):  # type: ignore[no-unty
         except SignInError as error:
             LOG.warning(json.dumps({"sign-in": str(error)}))
             await _note(door, "", "sign-in refused")
-            what = "The sign-in did not succeed; begin again at /sign-in."
-            raise RefusedError(HTTPStatus.UNAUTHORIZED, "access.openid", what) from None
+            raise RefusedError("access.openid", "The sign-in did not succeed; begin again at /sign-in.") from None
         return await _admitted(door, request, user, attempt.target)
 
     return come_back

@@ -3,7 +3,6 @@
 import json
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from http import HTTPStatus
 from typing import Any
 
 from sfumato.attributes.anonymize import Anonymized, anonymize_records
@@ -75,8 +74,7 @@ class Endpoints(Value):
         request = validate(GraphRequest, parse_json(body, self.limits))
         nodes = _objects(request.data)
         if nodes > self.limits.nodes:
-            what = f"The document has more than {self.limits.nodes} objects."
-            raise RefusedError(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "limit.nodes", what)
+            raise RefusedError("limit.nodes", f"The document has more than {self.limits.nodes} objects.")
         options = DocumentRequest(request.buckets, request.passThrough, request.seed)
         self._check_at_hand(request.address())
         classes = self.sources.classes(request.address())
@@ -106,11 +104,9 @@ class Endpoints(Value):
 
     def _check_number(self, records: list[dict[str, Any]]) -> None:
         if len(set().union(*records)) > self.limits.attributes:
-            what = f"The records have more than {self.limits.attributes} attributes."
-            raise RefusedError(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "limit.attributes", what)
+            raise RefusedError("limit.attributes", f"The records have more than {self.limits.attributes} attributes.")
         if len(records) > self.limits.records:
-            what = f"There are more than {self.limits.records} records."
-            raise RefusedError(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "limit.records", what)
+            raise RefusedError("limit.records", f"There are more than {self.limits.records} records.")
 
 
 @lru_cache(CONFIGURATIONS)
@@ -161,8 +157,7 @@ def _answer(content: Any, records: int) -> EndpointResponse:
     try:
         return EndpointResponse(to_json(content), records)
     except ValueError:
-        what = "A number of the data is too large to be written."
-        raise RefusedError(HTTPStatus.BAD_REQUEST, "data.infinite", what) from None
+        raise RefusedError("data.infinite", "A number of the data is too large to be written.") from None
 
 
 def answer_arxaas(name: Operation, body: bytes, limits: Limits) -> EndpointResponse:
@@ -212,9 +207,7 @@ def _labels(rows: Sequence[Sequence[Cell]] | None) -> tuple[tuple[str, ...], ...
     if not rows:
         return None
     if len({len(row) for row in rows}) > 1 or not rows[0]:
-        raise RefusedError(
-            HTTPStatus.BAD_REQUEST, "body.schema", Message("error.part.the_rows_of_a_hierarchy_have_one")
-        )
+        raise RefusedError("body.schema", Message("error.part.the_rows_of_a_hierarchy_have_one"))
     return tuple(tuple(_text(value) or "" for value in row) for row in rows)
 
 
@@ -227,5 +220,4 @@ def _text(value: Cell) -> str | None:
 
 def _check_number(rows: int, limits: Limits) -> None:
     if rows > limits.records:
-        what = f"There are more than {limits.records} rows."
-        raise RefusedError(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "limit.records", what)
+        raise RefusedError("limit.records", f"There are more than {limits.records} rows.")

@@ -1,6 +1,5 @@
 """The bodies of requests and answers about attributes and of ARXaaS clients, as the OpenAPI document shows them."""
 
-from http import HTTPStatus
 from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, WithJsonSchema
@@ -51,7 +50,7 @@ class AnonymizeRequest(_Options):
         if not places:
             raise missing("configurationURL or configuration")
         if len(places) > 1:
-            raise RefusedError(HTTPStatus.BAD_REQUEST, "body.schema", Message("error.part.give_one_configuration_not"))
+            raise RefusedError("body.schema", Message("error.part.give_one_configuration_not"))
         return self.configurationURL or self.configurationUrl
 
 
@@ -137,16 +136,14 @@ def validate(model: type[Request], value: Any) -> Request:
     if first["type"] == "missing" and first["loc"]:
         raise missing(_place(first["loc"]))
     if first["type"] == "too_short" and first["loc"] == ("data",):
-        raise RefusedError(HTTPStatus.BAD_REQUEST, "data.empty", Message("error.part.there_are_no_data"))
+        raise RefusedError("data.empty", Message("error.part.there_are_no_data"))
     shown = "; ".join(dict.fromkeys(_said(fault["loc"], fault["msg"]) for fault in faults[:5]))
-    raise RefusedError(HTTPStatus.BAD_REQUEST, "body.schema", shown)
+    raise RefusedError("body.schema", shown)
 
 
 def missing(name: str) -> RefusedError:
     """Return the error for a missing parameter."""
-    return RefusedError(
-        HTTPStatus.BAD_REQUEST, "body.missing", Message("error.part.the_parameter_is_missing", name=name)
-    )
+    return RefusedError("body.missing", Message("error.part.the_parameter_is_missing", name=name))
 
 
 def _said(location: tuple[int | str, ...], message: str) -> str:

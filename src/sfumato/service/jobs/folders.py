@@ -10,7 +10,6 @@ import time
 import uuid
 from collections.abc import Container, Mapping
 from contextlib import suppress
-from http import HTTPStatus
 from pathlib import Path
 
 from sfumato.service.jobs.store import Job
@@ -125,7 +124,7 @@ def no_space() -> OSError:
 
 def no_room() -> RefusedError:
     """Return the error of a job that was ended for lack of disk space."""
-    return RefusedError(HTTPStatus.INSUFFICIENT_STORAGE, "limit.disk", NO_ROOM)
+    return RefusedError("limit.disk", NO_ROOM)
 
 
 class DiskSpace:

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Container, Iterator, Mapping
-from http import HTTPStatus
 from typing import Any
 
 from sfumato.errors import PlanError, issue
@@ -21,11 +20,6 @@ MOST_BYTES = 4 * MOST_CHARACTERS
 MOST_DEPTH = 20
 
 
-def bad_request(code: str, what: str) -> RefusedError:
-    """Return the error for an invalid request."""
-    return RefusedError(HTTPStatus.BAD_REQUEST, code, what)
-
-
 def read_plan_text(text: str) -> Any:
     """Parse the text of a plan. References are refused, because a few of them can expand to any number of values.
 
@@ -36,7 +30,7 @@ def read_plan_text(text: str) -> Any:
     import yaml
 
     if len(text) > MOST_CHARACTERS:
-        raise bad_request(
+        raise RefusedError(
             "limit.plan", f"A plan has at most {MOST_CHARACTERS:,} characters; send hierarchies as files."
         )
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -81,9 +75,9 @@ def _check_events(events: Iterator[Any]) -> None:
     for event in events:
         depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
         if depth > MOST_DEPTH:
-            raise bad_request("limit.depth", f"A plan is at most {MOST_DEPTH} levels deep.")
+            raise RefusedError("limit.depth", f"A plan is at most {MOST_DEPTH} levels deep.")
         if isinstance(event, yaml.AliasEvent):
-            raise bad_request("jobs.plan", "References (& and *) are not taken in plans.")
+            raise RefusedError("jobs.plan", "References (& and *) are not taken in plans.")
 
 
 def check_plan(plan: dict[str, Any], kind: str, files: Container[str]) -> None:

@@ -27,7 +27,7 @@ from sfumato.localization.messages import Message
 from sfumato.schema.composite import Choice, Flag, Integer, KeySchema, ListSchema, Number, RecordSchema, Text, read
 from sfumato.schema.files import written
 from sfumato.service.jobs.folders import DiskSpace, no_space
-from sfumato.service.jobs.plans import MOST_BYTES, bad_request, check_plan, read_plan_text, with_quoted_formulas
+from sfumato.service.jobs.plans import MOST_BYTES, check_plan, read_plan_text, with_quoted_formulas
 from sfumato.service.jobs.store import KINDS, OF_TABLES, Kind
 from sfumato.service.jobs.webhooks import Webhook, read_webhook
 from sfumato.service.problems import RefusedError, is_disk_full
@@ -162,7 +162,7 @@ async def receive_request(
         return
     body = parse_json(await receive(request, limits), limits)
     if not isinstance(body, dict):
-        raise bad_request("jobs.body", "The body must be an object with kind, plan and source.")
+        raise RefusedError("jobs.body", "The body must be an object with kind, plan and source.")
     yield await asyncio.to_thread(_request, body, {}, settings, release_of)
 
 
@@ -184,13 +184,11 @@ async def _form(request: Request, settings: JobSettings, limits: Limits) -> Form
     except RefusedError:
         raise
     except TimeoutError:
-        raise RefusedError(
-            HTTPStatus.REQUEST_TIMEOUT, "limit.time", Message("error.part.the_upload_took_too")
-        ) from None
+        raise RefusedError("limit.time", Message("error.part.the_upload_took_too")) from None
     except Exception as error:  # any error in a form; its text may quote the form
         if is_disk_full(error):
             raise
-        raise bad_request("jobs.form", "The form cannot be read.") from None
+        raise RefusedError("jobs.form", "The form cannot be read.") from None
 
 
 class _Counted:
@@ -205,9 +203,7 @@ class _Counted:
             async with asyncio.timeout(self._seconds):
                 message: Received = await self._stopping.unless(self._receive)
         except TimeoutError:
-            raise RefusedError(
-                HTTPStatus.REQUEST_TIMEOUT, "limit.time", Message("error.part.the_body_came_too")
-            ) from None
+            raise RefusedError("limit.time", Message("error.part.the_body_came_too")) from None
         self._size += len(message.get("body", b""))
         if self._size > self._settings.upload_bytes:
             raise _too_large(self._settings)
@@ -220,13 +216,13 @@ class _Counted:
 
 def _too_large(settings: JobSettings) -> RefusedError:
     what = f"The request is larger than {settings.upload_bytes} bytes."
-    return RefusedError(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "limit.body", what, {"connection": "close"})
+    return RefusedError("limit.body", what, {"connection": "close"})
 
 
 def _of_form(form: FormData, settings: JobSettings, release_of: ReleaseOf) -> JobRequest:
     for name in ONCE:
         if len(form.getlist(name)) > 1:
-            raise bad_request(f"jobs.{name}", f"The form has the field {name} more than once; send it once.")
+            raise RefusedError(f"jobs.{name}", f"The form has the field {name} more than once; send it once.")
     plan = form.get("plan")
     text = plan.file.read(MOST_BYTES + 1).decode("utf-8", "replace") if isinstance(plan, UploadFile) else plan
     files: dict[str, BinaryIO | Path] = {}
@@ -234,7 +230,7 @@ def _of_form(form: FormData, settings: JobSettings, release_of: ReleaseOf) -> Jo
         if isinstance(upload, UploadFile) and upload is not plan and (upload.filename or upload.size):
             name = _name(upload.filename)
             if name in files:
-                raise bad_request("jobs.file-name", "Two files have the same name.")
+                raise RefusedError("jobs.file-name", "Two files have the same name.")
             files[name] = upload.file
     parameters = _json(form.get("parameters") or "{}", "parameters")
     return _request({**form, "plan": text, "parameters": parameters}, files, settings, release_of)
@@ -243,7 +239,7 @@ def _of_form(form: FormData, settings: JobSettings, release_of: ReleaseOf) -> Jo
 def _name(sent: str | None) -> str:
     name = Path((sent or "").replace("\\", "/")).name
     if not NAME.fullmatch(name) or name == "plan.yaml":
-        raise bad_request("jobs.file-name", "A file needs a plain name: letters, digits, dots, hyphens, spaces.")
+        raise RefusedError("jobs.file-name", "A file needs a plain name: letters, digits, dots, hyphens, spaces.")
     return name
 
 
@@ -251,7 +247,7 @@ def _json(text: Any, name: str) -> Any:
     try:
         return json.loads(text)
     except (TypeError, ValueError, RecursionError):
-        raise bad_request(f"jobs.{name}", f"{name} is not valid JSON.") from None
+        raise RefusedError(f"jobs.{name}", f"{name} is not valid JSON.") from None
 
 
 def _request(
@@ -259,15 +255,15 @@ def _request(
 ) -> JobRequest:
     kind, plan, source = fields.get("kind"), fields.get("plan"), fields.get("source")
     if kind not in KINDS:
-        raise bad_request("jobs.kind", f"kind must be one of {', '.join(KINDS)}.")
+        raise RefusedError("jobs.kind", f"kind must be one of {', '.join(KINDS)}.")
     parameters = {} if fields.get("parameters") is None else fields["parameters"]
     _check_parameters(kind, parameters)
     if parameters.get("engine") == "spark" and settings.spark is None:
-        raise bad_request("jobs.engine", "This server knows no Spark cluster (its operator names one by --spark).")
+        raise RefusedError("jobs.engine", "This server knows no Spark cluster (its operator names one by --spark).")
     webhook = read_webhook(fields.get("webhook"), fields.get("webhookSecret"))
     content = read_plan_text(plan) if isinstance(plan, str) else plan
     if not isinstance(content, dict):
-        raise bad_request("jobs.plan", "The plan is missing or not a mapping.")
+        raise RefusedError("jobs.plan", "The plan is missing or not a mapping.")
     if source is not None:
         files[_name(str(source))] = _server_source(source, settings)
     complete = _with_source(content, kind, files, source)
@@ -287,18 +283,18 @@ def _check_parameters(kind: Kind, parameters: Any) -> None:
     try:
         read(PARAMETERS.get(kind, RecordSchema({}, dict)), parameters, "parameters")
     except PlanError as error:
-        raise bad_request("jobs.parameters", str(error)) from None
+        raise RefusedError("jobs.parameters", str(error)) from None
 
 
 def _server_source(source: Any, settings: JobSettings) -> Path:
     """Return a file in the server's folder of sources, never outside it."""
     if settings.sources is None:
-        raise bad_request("jobs.source", "This server offers no sources; send the file along.")
+        raise RefusedError("jobs.source", "This server offers no sources; send the file along.")
     if not isinstance(source, str) or not source.isprintable():  # a lone surrogate is not printable, either
-        raise bad_request("jobs.source", "source must be the name of a file.")
+        raise RefusedError("jobs.source", "source must be the name of a file.")
     path = inside(settings.sources, source)
     if path is None:
-        raise RefusedError(HTTPStatus.NOT_FOUND, "jobs.source", Message("error.part.there_is_no_such"))
+        raise RefusedError("jobs.source", Message("error.part.there_is_no_such"), status=HTTPStatus.NOT_FOUND)
     return path
 
 
@@ -315,7 +311,7 @@ def _with_source(plan: dict[str, Any], kind: Kind, files: Mapping[str, BinaryIO 
         data = _unnamed(plan, data)
     named = Path(str(source)).name if source is not None else data[0] if len(data) == 1 else None
     if source is not None and own not in (None, named):
-        raise bad_request("jobs.source", "The plan names another source than the request.")
+        raise RefusedError("jobs.source", "The plan names another source than the request.")
     if own is not None or named is None or any(inner.get(key) for key in ("cells", "microdata")):
         return plan
     # Several tables of one file are tabulated from its rows.
@@ -334,7 +330,7 @@ def _unnamed(plan: Mapping[str, Any], files: list[str]) -> list[str]:
         what = (
             "Several files came that the plan does not name; say in the plan which of them is the source of the data."
         )
-        raise bad_request("jobs.files", what)
+        raise RefusedError("jobs.files", what)
     return unnamed
 
 

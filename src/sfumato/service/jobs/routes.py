@@ -16,7 +16,6 @@ from fastapi.responses import FileResponse, JSONResponse, Response, StreamingRes
 from sfumato.localization.messages import Message
 from sfumato.service.access.authentication import needs_key, user_of
 from sfumato.service.jobs.folders import erase, no_space, size_of
-from sfumato.service.jobs.plans import bad_request
 from sfumato.service.jobs.pool import Pool
 from sfumato.service.jobs.requests import PARAMETERS, JobRequest, receive_request, store_request
 from sfumato.service.jobs.store import KINDS, Job, new_id
@@ -49,7 +48,7 @@ def submit(pool: Pool, request: JobRequest, owner: str, idempotency: str | None 
         pool.webhooks.drop(job_id)
         if job.digest != fingerprint:
             what = "The idempotency key was used for another request."
-            raise RefusedError(HTTPStatus.CONFLICT, "jobs.idempotency", what)
+            raise RefusedError("jobs.idempotency", what, status=HTTPStatus.CONFLICT)
     pool.wake()
     return job
 
@@ -72,11 +71,11 @@ def check_room(pool: Pool, owner: str) -> None:
 def _check_quota(pool: Pool, owner: str, size: int) -> None:
     if owner and pool.store.use_of(owner)[1] + size > pool.settings.user_bytes:
         what = f"Your jobs and results take more than {pool.settings.user_bytes} bytes; erase some of them."
-        raise RefusedError(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "limit.quota", what)
+        raise RefusedError("limit.quota", what)
 
 
 def _busy(code: str, what: str) -> RefusedError:
-    return RefusedError(HTTPStatus.TOO_MANY_REQUESTS, code, what, {"retry-after": "10"})
+    return RefusedError(code, what, {"retry-after": "10"})
 
 
 LOOKING_SECONDS = 0.2
@@ -178,7 +177,7 @@ class JobEndpoints:
     async def create(self, request: Request) -> Response:
         key = request.headers.get("idempotency-key")
         if key is not None and not 8 <= len(key) <= 200:
-            raise bad_request("jobs.idempotency", "An idempotency key has 8 to 200 characters.")
+            raise RefusedError("jobs.idempotency", "An idempotency key has 8 to 200 characters.")
         owner = user_of(request).owner
         await asyncio.to_thread(check_room, self._pool, owner)
         release_of = partial(self._pool.release_of, owner)
@@ -193,10 +192,9 @@ class JobEndpoints:
     def list(self, request: Request, limit: Limit = 50, before: float | None = None, all: bool = False) -> Response:
         user = user_of(request)
         if not user.name:
-            what = "Jobs are listed for users; nobody signs in here."
-            raise RefusedError(HTTPStatus.FORBIDDEN, "access.nobody", what)
+            raise RefusedError("access.nobody", "Jobs are listed for users; nobody signs in here.")
         if all and user.role != "admin":
-            raise RefusedError(HTTPStatus.FORBIDDEN, "access.role", Message("error.part.only_admins_see_the"))
+            raise RefusedError("access.role", Message("error.part.only_admins_see_the"))
         jobs = self._pool.store.of_owner(None if all else user.owner, limit, before)
         listed = [describe(job) | ({"owner": job.owner} if all else {}) for job in jobs]
         return JSONResponse({"jobs": listed, "before": jobs[-1].created if len(jobs) == limit else None})
@@ -226,14 +224,14 @@ class JobEndpoints:
         folder = self._finished(request, job_id)
         path = result_files(folder).get(name)
         if path is None:
-            raise RefusedError(HTTPStatus.NOT_FOUND, "jobs.file", Message("error.part.the_result_has_no"))
+            raise RefusedError("jobs.file", Message("error.part.the_result_has_no"))
         return FileResponse(path, filename=path.name)
 
     def _job(self, request: Request, job_id: str, admins: bool = False) -> Job:
         """Return a job of the requesting user; with `admins`, admins get every job."""
         job, user = self._pool.store.find(job_id), user_of(request)
         if job is None or not (job.owner == user.owner or (admins and user.role == "admin")):
-            raise RefusedError(HTTPStatus.NOT_FOUND, "jobs.unknown", Message("error.part.there_is_no_such_job"))
+            raise RefusedError("jobs.unknown", Message("error.part.there_is_no_such_job"))
         request.state.job = job.id
         return job
 
@@ -241,10 +239,10 @@ class JobEndpoints:
         """Return the folder of a job's result."""
         job = self._job(request, job_id)
         if job.state != "done":
-            raise RefusedError(HTTPStatus.CONFLICT, "jobs.state", Message("error.part.the_job_is", state=job.state))
+            raise RefusedError("jobs.state", Message("error.part.the_job_is", state=job.state))
         folder = self._pool.folders.output(job) / "result"
         if not folder.is_dir():
-            raise RefusedError(HTTPStatus.GONE, "jobs.gone", Message("error.part.the_files_of_this"))
+            raise RefusedError("jobs.gone", Message("error.part.the_files_of_this"))
         return folder
 
 

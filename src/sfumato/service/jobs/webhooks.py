@@ -12,7 +12,7 @@ import hmac
 import json
 import logging
 import time
-from http import HTTPStatus
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -56,7 +56,7 @@ def read_webhook(address: Any, secret: Any) -> Webhook | None:
     except ValueError:
         pass
     what = f"A webhook is an address and a secret of {SHORTEST_SECRET} to {LONGEST_SECRET} characters."
-    raise RefusedError(HTTPStatus.BAD_REQUEST, "jobs.webhook", what)
+    raise RefusedError("jobs.webhook", what)
 
 
 def sign(secret: str, moment: str, body: bytes) -> str:

@@ -10,7 +10,6 @@ import threading
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
-from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
@@ -325,10 +324,9 @@ def run_once(
         if watch.cancelled:
             raise CancelledWorkError from None
         if time.monotonic() - watch.heard >= seconds:
-            what = f"The work took longer than {seconds:g} seconds."
-            raise RefusedError(HTTPStatus.REQUEST_TIMEOUT, "limit.time", what) from None
+            raise RefusedError("limit.time", f"The work took longer than {seconds:g} seconds.") from None
         what = "The process of this work was ended, perhaps for lack of memory."
-        raise RefusedError(HTTPStatus.INTERNAL_SERVER_ERROR, "internal.worker", what) from None
+        raise RefusedError("internal.worker", what) from None
     finally:
         done.set()
 

@@ -16,7 +16,6 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from http import HTTPStatus
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -204,8 +203,7 @@ def outcome(call: WorkerCall, connection: socket.socket) -> ResultMessage | Fail
 
 def too_large() -> RefusedError:
     """Return the error for work that exceeds its memory limit."""
-    what = "The work needs more memory than it may use."
-    return RefusedError(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "limit.memory", what)
+    return RefusedError("limit.memory", "The work needs more memory than it may use.")
 
 
 def _function(target: str) -> Callable[..., Any]:

@@ -101,15 +101,15 @@ class RequestQueue:
                             return await self._done(call, nullcontext())
                     return await self._done(longer or call, self._lane(size if longer is None else LARGE_BYTES))
         except TimeoutError:
-            raise RefusedError(
-                HTTPStatus.REQUEST_TIMEOUT, "limit.time", Message("error.part.the_work_took_too")
-            ) from None
+            raise RefusedError("limit.time", Message("error.part.the_work_took_too")) from None
         except _NoWorkerError:
             what = "No process can be started that would do this; try again."
-            raise RefusedError(HTTPStatus.SERVICE_UNAVAILABLE, "internal.worker", what, {"retry-after": "10"}) from None
+            raise RefusedError(
+                "internal.worker", what, {"retry-after": "10"}, status=HTTPStatus.SERVICE_UNAVAILABLE
+            ) from None
         except WorkerEndedError:
             what = "The process of this request was ended; nothing was anonymized."
-            raise RefusedError(HTTPStatus.INTERNAL_SERVER_ERROR, "internal.worker", what) from None
+            raise RefusedError("internal.worker", what) from None
 
     async def _done(self, call: WorkerCall, lane: AbstractAsyncContextManager[None]) -> Any:
         async with lane, self._worker() as worker:
@@ -136,8 +136,7 @@ class RequestQueue:
     def _place(self) -> Iterator[None]:
         """Reserve a place among the running and waiting calls."""
         if self._waiting >= self._limits.waiting:
-            what = "The service is busy; try again."
-            raise RefusedError(HTTPStatus.TOO_MANY_REQUESTS, "limit.busy", what, {"retry-after": "1"})
+            raise RefusedError("limit.busy", "The service is busy; try again.", {"retry-after": "1"})
         self._waiting += 1
         try:
             yield
