@@ -12,7 +12,6 @@ import hmac
 import json
 import logging
 import time
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
