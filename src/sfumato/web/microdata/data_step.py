@@ -11,6 +11,7 @@ from nicegui import events, ui
 
 from sfumato.engines.workbooks.sheets import sheet_names
 from sfumato.errors import SfumatoError
+from sfumato.formats import EXCEL, UPLOADS, format_named
 from sfumato.localization.messages import DEFAULT, Messages
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.pipelines.plan_suggestion.file_checks import likely_encoding
