@@ -1,8 +1,7 @@
 """Census-like persons of any number: hierarchies, distributions, and rows made in chunks from seed and position.
 
-Distributions of the synthetic census: proportions of values, and their dependence on other columns. The numbers are
-rough ones of an industrial country's workforce, made up for this generator. Proportions are given as weights; a table
-of them has one row for each combination of the columns it depends on.
+The numbers are rough ones of an industrial country's workforce, made up for this generator. Proportions are given as
+weights; a table of them has one row for each combination of the columns it depends on.
 """
 
 from collections.abc import Iterator, Mapping

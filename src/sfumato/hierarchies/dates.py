@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from itertools import pairwise
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -233,6 +233,7 @@ class Dates(PathFree):
     [('10.01.2017', '2017Q1', '2017', '****')]
     """
 
+    name: ClassVar[str] = "date"
     format: Annotated[str, KeyInfo("How the dates are written (strptime), %Y-%m-%d unless given.")] = "%Y-%m-%d"
     levels: Annotated[tuple[Rung, ...], KeyInfo("The rungs wanted, from fine to coarse.", at_least=1)] = ()
     formats: Annotated[

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -210,6 +210,8 @@ class BoundHierarchy(Value):
 @runtime_checkable
 class HierarchyBuilder(Protocol):
     """Hierarchy builder: the plan parameters from which a hierarchy is made for the values of a column."""
+
+    name: ClassVar[str]
 
     @property
     def is_rule_based(self) -> bool:

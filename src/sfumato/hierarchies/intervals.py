@@ -4,7 +4,7 @@ from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from decimal import Decimal, InvalidOperation
 from itertools import pairwise
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -131,6 +131,7 @@ class Intervals(PathFree):
     '36-40'
     """
 
+    name: ClassVar[str] = "intervals"
     start: Annotated[float | None, KeyInfo("The lowest value.")] = None
     end: Annotated[float | None, KeyInfo("The highest value.")] = None
     widths: Annotated[tuple[float, ...], KeyInfo("The width of the intervals at each level.", at_least=1)] = ()

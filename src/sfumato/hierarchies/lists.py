@@ -5,7 +5,7 @@ from collections.abc import Container, Mapping, Sequence
 from functools import partial
 from itertools import filterfalse, pairwise
 from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import Annotated, ClassVar, Literal, Self
 
 import numpy as np
 
@@ -34,7 +34,9 @@ from sfumato.values import Value, replace
 
 
 class PathFree(Value):
-    """Base class of hierarchies that read no file."""
+    """Base class of hierarchies that read no file; its name is the `type` in plans, empty if no plan can name it."""
+
+    name: ClassVar[str] = ""
 
     @property
     def is_rule_based(self) -> bool:
@@ -88,6 +90,7 @@ class Tree(PathFree):
     [('Bonn', 'NRW', '*'), ('Köln', 'NRW', '*'), ('Ulm', 'BW', '*')]
     """
 
+    name: ClassVar[str] = "tree"
     parents: Annotated[Mapping[str, str], MapSchema(Scalar(), at_least=1, about="The parent of each child.")]
 
     def __post_init__(self) -> None:
@@ -140,6 +143,7 @@ class Order(PathFree):
     (('low..medium', 'high..top'), ('*',))
     """
 
+    name: ClassVar[str] = "order"
     groups: Annotated[tuple[Neighbors, ...], KeyInfo("How many neighbors a group has at each level.", at_least=1)] = ()
     size: Annotated[int | None, KeyInfo(_SIZE, minimum=2)] = None
     values: Annotated[tuple[TextOrNumber, ...] | None, KeyInfo("The domain in its order.", at_least=1)] = None
@@ -211,6 +215,7 @@ class SuppressAll(PathFree):
     (('female', 'male'), ('*',))
     """
 
+    name: ClassVar[str] = "any"
     values: Annotated[tuple[TextOrNumber, ...] | None, KeyInfo("The domain, when it is fixed.", at_least=1)] = None
 
     def __post_init__(self) -> None:
@@ -237,6 +242,7 @@ class HierarchyFile(Value):
         separator: The column separator.
     """
 
+    name: ClassVar[str] = "file"
     path: Annotated[PlanPath, KeyInfo("The file, relative to the plan: value;level 1;level 2;…, no header.")]
     separator: Annotated[str, KeyInfo("Separator of the columns, ; unless given.")] = ";"
     decimal: Annotated[DecimalMark, KeyInfo("The decimal mark of its numbers, a point unless given.")] = "."
@@ -330,6 +336,7 @@ class CharacterMasking(PathFree):
     [('72021', '7202*', '720**', '72***', '7****', '*****')]
     """
 
+    name: ClassVar[str] = "digits"
     length: Annotated[
         int | None, KeyInfo("Characters of a code; others are rejected.", minimum=1, maximum=MAX_LENGTH)
     ] = None

@@ -1,29 +1,52 @@
 """Registry of the hierarchy builders that a plan can name by `type`, and their description in one line."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from sfumato.hierarchies.hierarchy import HierarchyBuilder
 from sfumato.schema.composite import TaggedUnionSchema
 from sfumato.schema.dataclass_schema import records_by_name
-from sfumato.values import defaults, fields
+from sfumato.values import Value, defaults, fields
 
-_PERIODS = "Half months, months, quarters, half years, years, decades, centuries, millennia."
-TYPES = records_by_name(
-    {
-        "date": ("sfumato.hierarchies.dates", "Dates", _PERIODS),
-        "digits": (
-            "sfumato.hierarchies.lists",
-            "CharacterMasking",
-            "Characters of a code vanish one after the other.",
-        ),
-        "intervals": ("sfumato.hierarchies.intervals", "Intervals", "Numbers in intervals of growing width."),
-        "tree": ("sfumato.hierarchies.lists", "Tree", "A map from child to parent, of any depth."),
-        "order": ("sfumato.hierarchies.lists", "Order", "Neighbors in order are grouped."),
-        "any": ("sfumato.hierarchies.lists", "SuppressAll", "A value or nothing."),
-        "file": ("sfumato.hierarchies.lists", "HierarchyFile", "A ladder in a CSV file."),
-    }
-)
+
+class HierarchySpec(Value):
+    """One kind of hierarchy, as plans, pages and the manual know it.
+
+    Attributes:
+        module, builder: Where its class is; loaded when a plan names it.
+        about: What it does, for the manual.
+        start: The parameters with which a page begins, if they do not depend on the column.
+        unlisted: Parameters without a field of their own on pages.
+    """
+
+    module: str
+    builder: str
+    about: str
+    start: Mapping[str, Any] = {}
+    unlisted: tuple[str, ...] = ()
+
+
+SPECS = {
+    "date": HierarchySpec(
+        "sfumato.hierarchies.dates",
+        "Dates",
+        "Half months, months, quarters, half years, years, decades, centuries, millennia.",
+        unlisted=("formats",),
+    ),
+    "digits": HierarchySpec(
+        "sfumato.hierarchies.lists",
+        "CharacterMasking",
+        "Characters of a code vanish one after the other.",
+        unlisted=("shown",),
+    ),
+    "intervals": HierarchySpec("sfumato.hierarchies.intervals", "Intervals", "Numbers in intervals of growing width."),
+    "tree": HierarchySpec("sfumato.hierarchies.lists", "Tree", "A map from child to parent, of any depth."),
+    "order": HierarchySpec("sfumato.hierarchies.lists", "Order", "Neighbors in order are grouped.", {"size": 2}),
+    "any": HierarchySpec("sfumato.hierarchies.lists", "SuppressAll", "A value or nothing.", unlisted=("values",)),
+    "file": HierarchySpec("sfumato.hierarchies.lists", "HierarchyFile", "A ladder in a CSV file.", unlisted=("path",)),
+}
+TYPES = records_by_name({name: (spec.module, spec.builder, spec.about) for name, spec in SPECS.items()})
 HIERARCHY: TaggedUnionSchema[HierarchyBuilder] = TaggedUnionSchema(
     "type", TYPES, "How the values of a column are generalized."
 )
@@ -41,7 +64,7 @@ def hierarchy_words(hierarchy: HierarchyBuilder | None) -> str:
     """
     if hierarchy is None:
         return ""
-    name, usual = type_name(hierarchy), defaults(hierarchy)
+    name, usual = hierarchy.name, defaults(hierarchy)
     parts = [
         f"{key} {_words(key, value)}"
         for key in fields(hierarchy)
@@ -49,11 +72,6 @@ def hierarchy_words(hierarchy: HierarchyBuilder | None) -> str:
     ]
     text = name + (": " + ", ".join(parts) if parts else "")
     return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
-
-
-def type_name(hierarchy: HierarchyBuilder) -> str:
-    """Return the plan name of a hierarchy type."""
-    return next(name for name, record in TYPES.items() if record.make is type(hierarchy))
 
 
 def _words(name: str, value: Any) -> str:

@@ -1,19 +1,14 @@
 """Spellings of a value that are likely the same value, the same person, or state that something is absent.
 
-Absence values such as "none" or "negative": they state that something is absent, so revealing them harms no one. Only
-such values may fill a class. Frequency does not make a value harmless: nearly all people under treatment are ill. A 0
-states absence next to 1 alone (a flag), or as one of many numbers (an amount, a count); among a few codes it may have
-any meaning.
-
-Comparison of person keys without case, spaces and punctuation, so that spelling noise creates no additional persons.
-`LB001234`, `lb-001234` and `LB 001234` are one person. Two persons whose keys differ in nothing else count as one,
-which can only weaken a guarantee, never overstate it. A text that begins with a minus is a number, and a text of
-punctuation alone is compared unchanged. The engines implement the same rule in their own languages.
-
-Spelling variants: texts of one column that are likely the same value. `no`, `No ` and `NO` differ in case and space,
-`HIV` and `H.I.V.` in punctuation, `I10.90` and `I1090` in the point of a disease code, `0` and `0.00` in zeros; `N`,
-`nein` and `no` are abbreviations or synonyms of the same answer in a column that contains only answers. `1` and `01`,
-`1.5 mg` and `15 mg`, `A+` and `A-` are different values.
+- Variants of a value: `no`, `No ` and `NO` differ in case and space, `HIV` and `H.I.V.` in punctuation, `I10.90` and
+  `I1090` in the point of a disease code, `0` and `0.00` in zeros; `N`, `nein` and `no` are the same answer in a column
+  of answers. `1` and `01`, `1.5 mg` and `15 mg`, `A+` and `A-` are different values.
+- Keys of persons are compared without case, spaces and punctuation: `LB001234` and `lb-001234` are one person. Persons
+  whose keys differ in nothing else count as one, which can only weaken a guarantee, never overstate it. A text that
+  begins with a minus is a number; a text of punctuation is compared unchanged. Engines implement the same rule.
+- Absence values (`none`, `negative`) reveal nothing harmful, and only such values may fill a class. Frequency does not
+  make a value harmless: nearly all people under treatment are ill. A 0 states absence next to 1 alone (a flag), or as
+  one of many numbers (an amount, a count); among a few codes it may have any meaning.
 """
 
 import re

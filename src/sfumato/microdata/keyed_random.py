@@ -1,9 +1,8 @@
 """Random numbers and row orders from a keyed hash: the same on every engine, unpredictable without the key.
 
-Random numbers of perturbation, from a keyed hash: they cannot be predicted without the key. SHAKE-256 of the key yields
-eight bytes per row. A random number therefore depends on a key and a row position only, on every engine and every
-machine. For rows of persons it depends on person and value instead: later releases of the same persons use the same
-numbers, so averaging several releases comes no closer to a value than one does.
+SHAKE-256 of the key yields eight bytes per row, so a number depends on a key and a row position only. For rows of
+persons it depends on person and value instead: later releases of the same persons use the same numbers, so averaging
+several releases comes no closer to a value than one does.
 """
 
 from collections.abc import Iterable, Sequence

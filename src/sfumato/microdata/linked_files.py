@@ -1,8 +1,7 @@
 """Linked files: levels at which persons are identical with all their rows in several joined files.
 
-Search for levels at which persons with all their rows are identical; persons who cannot be matched are suppressed. If
-there are few levels, all are tried and the least loss is proven; else the levels are refined from the top, one level of
-one column at a time, the one that loses least.
+Persons who cannot be matched are suppressed. If there are few levels, all are tried and the least loss is proven; else
+the levels are refined from the top, one level of one column at a time, the one that loses least.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence

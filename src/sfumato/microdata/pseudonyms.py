@@ -1,12 +1,11 @@
 """Pseudonyms: replacements of identifiers that only the holder of the key can reverse.
 
-Format-preserving pseudonyms: a digit stays a digit, a letter a letter of its case, all else stays unchanged. The
-characters that change form one number of a mixed radix, which FF1 permutes; numbers beyond the last one are encrypted
-again until they are in range (cycle walking). Separators stay visible.
+Format-preserving: a digit stays a digit, a letter a letter of its case, all else unchanged. The characters that change
+form one number of a mixed radix, which FF1 permutes, again until the number is in range (cycle walking).
 
-Keyed pseudonyms: a keyed hash of the identifier, and the identifier encrypted under it (AES-SIV, RFC 5297). Equal
-identifiers have equal pseudonyms, so that files can be joined. Without the key, only equality and the approximate
-length of identifiers can be learned. A pseudonym of another key or domain is refused.
+Keyed: a keyed hash of the identifier, and the identifier encrypted under it (AES-SIV, RFC 5297). Equal identifiers have
+equal pseudonyms, so that files can be joined. Without the key, only equality and the approximate length of identifiers
+can be learned. A pseudonym of another key or domain is refused.
 """
 
 import re

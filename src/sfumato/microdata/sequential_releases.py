@@ -1,21 +1,16 @@
 """Sequential releases of the same persons: whom a comparison isolates, and matching so that it isolates no one.
 
-Differencing attack: find persons who are isolated when several releases are compared. Persons who are in the same class
-in every release cannot be distinguished by comparing releases. Persons with a history of classes that fewer than k
-persons share can be. If persons are not known, rows of two releases with the same labels are compared: classes that
-differ by fewer than k rows reveal who was added or removed.
+The history of a person is the class of the person's rows in each release, or none. Persons with the same history cannot
+be distinguished by comparing releases; persons with a history that fewer than k share can be (differencing attack). No
+file says which rows belong to one person. A person whose rows are the same in every release that has them therefore
+also shares the history of each row by itself, called a branch. A person whose rows change has a single branch, the full
+history, because a comparison shows the changes. If persons are not known, rows of two releases with the same labels are
+compared: classes that differ by fewer than k rows reveal who was added or removed.
 
-Person matching over releases: choose whom to publish so that comparing with earlier releases isolates no one. Groups of
-persons who share history and class must satisfy the privacy models, and so must the persons who shared a history and
-are no longer in the data. This is the idea of m-invariance (Xiao & Tao 2007, https://doi.org/10.1145/1247480.1247556)
-without invented rows: a person who cannot be matched is suppressed. A person with several history branches is published
-in all or in none.
-
-Histories of persons over several releases, and the persons whom a comparison of releases isolates. The history of a
-person is the class of the person's rows in each release, or none. Persons with the same history cannot be distinguished
-by comparing releases. No file says which rows belong to one person. A person whose rows are the same in every release
-that has them therefore also shares the history of each row by itself, called a branch. A person whose rows change has a
-single branch, the full history, because a comparison shows the changes.
+Matching chooses whom to publish: groups of persons who share history and class must satisfy the privacy models, and so
+must the persons who shared a history and are no longer in the data. This is the idea of m-invariance (Xiao & Tao 2007,
+https://doi.org/10.1145/1247480.1247556) without invented rows: a person who cannot be matched is suppressed. A person
+with several branches is published in all or in none.
 """
 
 from collections import Counter

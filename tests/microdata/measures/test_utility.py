@@ -1,13 +1,19 @@
-"""Utility: measures worked by hand, and that doing nothing loses nothing."""
+"""Utility of a release, measures of perturbed numbers, and estimated population uniques."""
 
 import numpy as np
 import polars as pl
 import pytest
 
 from sfumato.errors import PlanError
+from sfumato.microdata.keyed_random import uniforms
 from sfumato.microdata.measures.association import correlation, cramers_v
+from sfumato.microdata.measures.perturbed import NEAR_DEVIATION, figures_of
+from sfumato.microdata.measures.population import pitman, snb, uniqueness, zayatz
+from sfumato.microdata.perturbation.microaggregation import groups_of, means_of
 from sfumato.pipelines.release import anonymize
 from sfumato.pipelines.risk import risk
+
+# Utility: measures worked by hand, and that doing nothing loses nothing.
 
 FRAME = pl.DataFrame(
     {
@@ -174,3 +180,188 @@ def test_a_target_that_is_not_published_is_refused():
         anonymize(FRAME, plan() | {"utility": {"target": "age"}})
     with pytest.raises(PlanError, match='Did you mean "ill"'):
         anonymize(FRAME, plan() | {"utility": {"target": "il"}})
+
+
+# Record linkage of perturbed numbers: before, after, and for persons who are not in the file.
+
+NAMES = ("a", "b")
+
+
+def figures(before, after):
+    return figures_of(NAMES, before, after, "key:")
+
+
+def brute_force(raw, published, left_out):
+    """The share of values near those of the nearest published row, one row after the other."""
+    spread, mean = raw.std(axis=0), raw.mean(axis=0)
+    raw, published = (raw - mean) / spread, (published - mean) / spread
+    near = 0
+    for row, person in enumerate(raw):
+        gaps = ((published - person) ** 2).sum(axis=1)
+        if left_out:
+            gaps[(published == published[row]).all(axis=1)] = np.inf
+        if np.isfinite(gaps).any():
+            near += int((np.abs(person - published[gaps.argmin()]) <= NEAR_DEVIATION).sum())
+    return near / raw.size
+
+
+@pytest.mark.parametrize("k", [1, 4, 60])
+def test_what_is_learned_equals_brute_force(k):
+    raw = np.random.default_rng(3).normal(size=(60, 2))
+    after = raw.copy() if k == 1 else means_of(raw, groups_of(raw, k))
+    shown = figures(raw, after)
+    assert shown["learned_by_linkage"] == brute_force(raw, after, left_out=False)
+    assert shown["learned_of_others"] == brute_force(raw, after, left_out=True)
+    assert shown["linked_by_distance_before"] == 1.0
+
+
+def test_raw_rows_tell_all_and_equal_rows_are_told_apart_by_nobody():
+    raw = np.repeat(np.random.default_rng(4).normal(size=(20, 2)), 2, axis=0)
+    shown = figures(raw, raw)
+    assert (shown["linked_by_distance_before"], shown["learned_by_linkage"]) == (0.5, 1.0)
+    assert shown["learned_of_others"] < 0.5
+
+
+def brute_force_by_weight(raw, published, left_out):
+    """The probability of taking the own row, and the share of values learned, by weights of agreement."""
+    spread, mean = raw.std(axis=0), raw.mean(axis=0)
+    raw, published = (raw - mean) / spread, (published - mean) / spread
+    reach = np.maximum(np.abs(raw - published).mean(axis=0), 1e-12)
+    others = (uniforms("key:others:", len(raw)) * len(raw)).astype(int)
+    own = np.clip((np.abs(raw - published) <= reach).mean(axis=0), 1e-6, 1 - 1e-6)
+    chance = np.clip((np.abs(raw - published[others]) <= reach).mean(axis=0), 1e-6, 1 - 1e-6)
+    linked, near = 0.0, 0
+    for row, person in enumerate(raw):
+        agrees = np.abs(published - person) <= reach
+        weights = np.where(agrees, np.log(own / chance), np.log((1 - own) / (1 - chance))).sum(axis=1)
+        if left_out:
+            weights[(published == published[row]).all(axis=1)] = -np.inf
+        best = np.flatnonzero(weights >= weights.max() - 1e-12)
+        if np.isfinite(weights.max()):
+            linked += (row in best) / len(best)
+            near += int((np.abs(person - published[best[0]]) <= NEAR_DEVIATION).sum())
+    return linked / len(raw), near / raw.size
+
+
+@pytest.mark.parametrize("k", [1, 4, 60])
+def test_linkage_by_probability_equals_brute_force(k):
+    raw = np.random.default_rng(5).normal(size=(60, 2))
+    after = raw.copy() if k == 1 else means_of(raw, groups_of(raw, k))
+    shown = figures(raw, after)
+    linked, learned = brute_force_by_weight(raw, after, left_out=False)
+    assert shown["linked_by_probability"] == pytest.approx(linked)
+    assert shown["learned_by_probability"] == pytest.approx(learned)
+    assert shown["learned_of_others_by_probability"] == pytest.approx(brute_force_by_weight(raw, after, True)[1])
+    assert shown["linked_by_probability_before"] == 1.0
+
+
+def test_figures_of_a_column_are_about_all_rows_that_have_its_number():
+    raw = np.column_stack([np.arange(100.0), np.arange(100.0)])
+    raw[:20, 0] = np.nan
+    after = raw.copy()
+    after[:, 1] = np.roll(raw[:, 1], 7)
+    shown = figures(raw, after)
+    assert (shown["rows"], shown["incomplete_rows"]) == (80, 20)
+    assert all(before == now for before, now in shown["quantiles"]["b"].values())
+    assert shown["quantiles"]["b"]["0.5"][0] == 49.5 and shown["quantiles"]["a"]["0.5"][0] == 59.5
+    gaps = np.abs(raw[:, 1] - after[:, 1]) / raw[:, 1].std()
+    assert shown["near_in_deviation"] == {"a": 1.0, "b": (gaps <= NEAR_DEVIATION).mean()}
+    assert shown["il1s"] == pytest.approx(gaps.sum() / np.sqrt(2) / 180)
+
+
+def test_columns_that_no_row_has_together_are_measured_one_by_one():
+    raw = np.full((10, 2), np.nan)
+    raw[:5, 0] = raw[5:, 1] = np.arange(5.0)
+    shown = figures(raw, raw)
+    assert shown["near_in_rank"] == {"a": 1.0, "b": 1.0} and "linked_by_distance" not in shown
+    nothing = np.full((3, 2), np.nan)
+    assert figures(nothing, nothing) == {"rows": 0, "incomplete_rows": 3}
+
+
+# Population uniqueness: each estimator finds the truth of a population made by its own model.
+
+
+def sampled(persons, fraction, seed=1):
+    """The classes that a random sample of a population shows."""
+    sizes = np.random.default_rng(seed).binomial(persons, fraction)
+    return sizes[sizes > 0]
+
+
+def pitman_population(rows, theta, alpha, seed=1):
+    """Sizes of classes drawn one person at a time by Pitman's formula."""
+    random = np.random.default_rng(seed)
+    sizes, seats = [1], [0]
+    for row in range(1, rows):
+        if random.random() < (theta + alpha * len(sizes)) / (theta + row):
+            seats.append(len(sizes))
+            sizes.append(1)
+            continue
+        while True:
+            place = seats[int(random.integers(row))]
+            if random.random() < (sizes[place] - alpha) / sizes[place]:
+                break
+        seats.append(place)
+        sizes[place] += 1
+    return np.array(sizes)
+
+
+@pytest.mark.parametrize("fraction", [0.05, 0.2])
+def test_pitman_finds_the_uniques_of_its_own_population(fraction):
+    persons = pitman_population(60_000, 40, 0.6)
+    found = pitman(sampled(persons, fraction), int(persons.sum()))
+    assert found.share == pytest.approx((persons == 1).sum() / persons.sum(), rel=0.15)
+
+
+@pytest.mark.parametrize("fraction", [0.1, 0.3, 0.6])
+def test_snb_finds_the_uniques_of_its_own_population(fraction):
+    persons = 1 + np.random.default_rng(2).negative_binomial(0.5, 0.1, 80_000)
+    found = snb(sampled(persons, fraction), int(persons.sum()))
+    assert found.share == pytest.approx((persons == 1).sum() / persons.sum(), rel=0.1)
+
+
+def test_zayatz_worked_by_hand():
+    # Sample of 4 of 8, classes 1, 1, 2: shares of classes 2/3 and 1/3. One row of a class of F persons is drawn with
+    # F C(8-F, 3) / C(8, 4): 35/70 for F = 1, 40/70 for F = 2. So 2/3 35 / (2/3 35 + 1/3 40) = 7/11 of the two unique
+    # rows are unique among the persons, and in all 2 7/11 / (4/8).
+    found = zayatz(np.array([1, 1, 2]), 8)
+    assert found.uniques == pytest.approx(2 * (7 / 11) * 2)
+
+
+def test_dankars_rule_chooses():
+    persons = pitman_population(30_000, 40, 0.6)
+    small, large = uniqueness(sampled(persons, 0.05), 30_000), uniqueness(sampled(persons, 0.4), 30_000)
+    assert small.dankar.uniques == small.pitman.uniques and "pitman" in small.dankar.reason
+    assert large.dankar.uniques == min(large.snb.uniques or np.inf, large.zayatz.uniques)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "size", "expected"),
+    [([1, 1, 3], 5, 2), ([2, 3, 4], 1000, 0)],
+    ids=["the data are the population", "no unique row"],
+)
+def test_cases_that_need_no_estimate(sizes, size, expected):
+    found = uniqueness(np.array(sizes), size)
+    for estimate in (found.pitman, found.zayatz, found.snb, found.dankar):
+        assert estimate.uniques == expected and estimate.reason
+
+
+def test_undefined_cases_say_so():
+    every = uniqueness(np.ones(50, np.int64), 5000)
+    assert every.pitman.uniques is None and "every row is unique" in every.pitman.reason
+    assert every.dankar.uniques is not None
+    assert pitman(np.array([5]), 50).reason == "there is one class only: the likelihood has no maximum"
+    assert "does not converge" in snb(np.array([1] * 50 + [400]), 100_000).reason
+
+
+@pytest.mark.parametrize("population_size", [10**6, 10**9, 10**12])
+def test_huge_populations_have_estimates(population_size):
+    found = uniqueness(np.repeat([1, 2, 3], [200, 50, 20]), population_size)
+    for estimate in (found.pitman, found.zayatz, found.snb, found.dankar):
+        assert estimate.uniques is None or 0 <= estimate.uniques <= population_size
+    assert found.zayatz.share == pytest.approx(0.3086, rel=0.01)  # what it tends to as the population grows
+
+
+@pytest.mark.parametrize("population_size", [10**12 + 1, 10**40, 10**400])
+def test_a_population_larger_than_any_is_refused(population_size):
+    with pytest.raises(PlanError, match="population_size: must be at most 1000000000000"):
+        uniqueness(np.array([1, 1, 2]), population_size)

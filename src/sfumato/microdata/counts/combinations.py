@@ -1,9 +1,7 @@
 """Combinations of codes: packed into words, numbered, compared between two counts, matched with missing values.
 
-Missing values that match anything: count the rows that match a combination with missing values. Two combinations match
-when they agree in every column in which both are present (the convention of official statistics tools). Classes
-therefore overlap, and suppressing one row reduces the class size of others. The rows that can be published are the
-largest set in which every row still has k matches.
+Two combinations match when they agree in every column in which both are present (the convention of official statistics
+tools). Classes therefore overlap, and suppressing one row reduces the class size of others.
 """
 
 from collections.abc import Iterable, Sequence

@@ -1,20 +1,13 @@
 """Risk by column: how well each set of columns distinguishes rows, and what each column contributes to the risk.
 
-Distinction and separation: how well each set of columns distinguishes rows. Motwani, R., Xu, Y. (2007). Efficient
-algorithms for masking and finding quasi-identifiers, https://theory.stanford.edu/~xuying/papers/minkey_vldb07.pdf. For
-a set of columns
+Motwani, R., Xu, Y. (2007). Efficient algorithms for masking and finding quasi-identifiers,
+https://theory.stanford.edu/~xuying/papers/minkey_vldb07.pdf. The distinction of a set of columns is the number of
+distinct combinations / rows, its separation the share of all pairs of rows that differ in at least one of the columns.
+With up to `MAX_COLUMNS` columns all sets are measured; with more, or if the table is too large, the most distinguishing
+ones are extended by one column each until `limit` sets were measured. The result says so.
 
-- distinction is the number of distinct combinations / rows: the share of rows that would have to stay for the columns
-  to be a key;
-- separation is the share of all pairs of rows that differ in at least one of the columns.
-
-With up to `MAX_COLUMNS` columns all sets are measured, each from the smallest set already computed that contains it.
-With more columns, or if the table is too large, sets are tried best first: the most distinguishing ones are extended by
-one column each until `limit` sets were measured. The result says so.
-
-Contribution of each column, and of each level of its generalization, to the re-identification risk. Each column is
-examined alone: the number of unique rows and the average risk when it is left out or generalized to a level while all
-other columns stay unchanged.
+The contribution of a column is the number of unique rows and the average risk when it alone is left out or generalized
+to a level.
 """
 
 import heapq
@@ -71,21 +64,19 @@ def subsets(table: FrequencyTable, limit: int = LIMIT, known: Sequence[Sequence[
     width = len(table.columns)
     every = all_sets(table) if known is None else known
     if every is not None:
-        sets = [_telling(table, one) for level in every for one in level]
+        sets = [_risk_of(table, one.columns, one.classes, one.uniques, one.pairs) for level in every for one in level]
     else:
         sets = list(_best_first(table, min(limit, max(width, MAX_WORK // max(len(table.counts), 1)))))
     sets.sort(key=lambda telling: (len(telling.columns), -telling.distinction, -telling.separation, telling.columns))
     return Subsets(tuple(sets), 2**width - 1, len(sets) == 2**width - 1)
 
 
-def _telling(table: FrequencyTable, one: ColumnSet) -> ColumnSetRisk:
+def _risk_of(table: FrequencyTable, chosen: Sequence[int], classes: int, uniques: int, pairs: float) -> ColumnSetRisk:
+    """Return the risk of a set of columns; `pairs` are ordered pairs of rows in one class."""
     rows = table.rows
+    separation = 1 - pairs / (rows * (rows - 1)) if rows > 1 else 0.0
     return ColumnSetRisk(
-        tuple(table.columns[column] for column in one.columns),
-        one.classes,
-        one.uniques,
-        one.classes / max(rows, 1),
-        1 - one.pairs / 2 / (rows * (rows - 1) / 2) if rows > 1 else 0.0,
+        tuple(table.columns[column] for column in chosen), classes, uniques, classes / max(rows, 1), separation
     )
 
 
@@ -98,7 +89,9 @@ def _best_first(table: FrequencyTable, limit: int) -> Iterator[ColumnSetRisk]:
     measured = 0
     while waiting and measured < limit:
         _, chosen = heapq.heappop(waiting)
-        telling = _measure(table, chosen, grouper.sizes_by(chosen)[1])
+        sizes = grouper.sizes_by(chosen)[1]
+        pairs = float((sizes.astype(float) * (sizes - 1)).sum())
+        telling = _risk_of(table, chosen, len(sizes), int((sizes == 1).sum()), pairs)
         measured += 1
         yield telling
         for more in range(width):
@@ -106,22 +99,6 @@ def _best_first(table: FrequencyTable, limit: int) -> Iterator[ColumnSetRisk]:
             if wider not in seen:
                 seen.add(wider)
                 heapq.heappush(waiting, (-telling.distinction / len(wider), wider))
-
-
-def _measure(table: FrequencyTable, chosen: tuple[int, ...], sizes: Counts) -> ColumnSetRisk:
-    rows = int(sizes.sum())
-    pairs = rows * (rows - 1) / 2
-    same = float((sizes.astype(float) * (sizes - 1)).sum()) / 2
-    return ColumnSetRisk(
-        tuple(table.columns[column] for column in chosen),
-        len(sizes),
-        int((sizes == 1).sum()),
-        len(sizes) / max(rows, 1),
-        1 - same / pairs if pairs else 0.0,
-    )
-
-
-# Limit of the work, about a second: combinations times levels.
 
 
 class Contribution(Value):

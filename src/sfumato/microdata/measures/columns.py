@@ -1,16 +1,11 @@
 """What a release does to each column: its outcome, the values that remain distinct, and their distribution.
 
-Proportion of a column's distinct values that the published labels still distinguish. A loss is a mean over rows and
-over the domain, and may hide a collapse: a column published as `2000-2199` in every row may lose only 10 % of a domain
-that a typing error stretched, yet distinguishes no rows. This measure reports 1 value left.
-
-Published labels that reveal rare values: sets and intervals made from the rows instead of a hierarchy. A class of k
-rows published as `[1010–1223]` reveals that one row has exactly 1010. The elements or ends of every published label
-that is not in a hierarchy are therefore compared with the values of the rows.
-
-Distribution of the values of a column that is no quasi-identifier, original and as published. Rounded, top- or
-bottom-coded and binned numbers are estimated as a data user would: evenly between the smallest and the largest number
-with the same published label. A lost shape of the distribution therefore becomes visible.
+- Values left: a loss is a mean and may hide a collapse. A column published as `2000-2199` in every row may lose only
+  10 % of a domain that a typing error stretched, yet distinguishes no rows: 1 value left.
+- Rare values: a class published as `[1010–1223]`, made from the rows instead of a hierarchy, reveals that one row has
+  exactly 1010. Elements and ends of such labels are compared with the values of the rows.
+- Distribution: coded numbers are estimated as a data user would, evenly between the smallest and the largest number
+  with the same published label. A lost shape becomes visible.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence

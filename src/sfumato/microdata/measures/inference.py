@@ -1,26 +1,16 @@
 """Inference between columns: published columns that predict a quasi-identifier better than its label does.
 
-Inference between columns: published columns that predict a quasi-identifier better than its published label does. The
-grade of a pupil nearly determines the year of birth. Published unchanged next to a birth year generalized to eight
+The grade of a pupil nearly determines the year of birth. Published unchanged next to a birth year generalized to eight
 years, it undoes the generalization: an attacker infers the grade from the birth year and distinguishes the rows of a
-class by it. The measure uses guesses: the value of each row is guessed as the most frequent one among *other* rows with
-the same label, once by the label alone and once by the label and the further column. A row does not help to guess
-itself, so a column with a different value in every row predicts nothing. The share of wrong guesses that the column
-removes is the lambda of Goodman and Kruskal (1954, https://doi.org/10.1080/01621459.1954.10501231), with leave-one-out.
+class by it. The value of each row is guessed as the most frequent one among *other* rows with the same label, once by
+the label alone and once by the label and the further column; a column with a different value in every row predicts
+nothing. The share of wrong guesses that the column removes is the lambda of Goodman and Kruskal (1954,
+https://doi.org/10.1080/01621459.1954.10501231), with leave-one-out.
 
-Pairs of columns that determine a quasi-identifier only together are found in `joint_telling`.
-
-Pair inference: published columns that two quasi-identifiers nearly determine, or that reveal one together. Anyone who
-knows height and weight of a person can compute the body mass index. Published unchanged next to generalized heights and
-weights, it undoes the generalization. Two methods look for such columns, both on the rows as read:
-
-- numbers: how much of the column's variance remains unexplained by a plane, a quadratic surface or a product of powers;
-- any values: how often the value is the most frequent one among *other* rows with the same two values (see `telling`).
-
-Sums, differences, products, ratios and repeating values are detected; functions of three columns are not.
-
-Conversely, weight and body mass index together reveal the height: two sensitive numbers may jointly reveal a
-quasi-identifier (`sensitive_pair_inferences`).
+Height and weight of a person determine the body mass index; published unchanged, it undoes their generalization, and
+two of the three reveal the third. Such pairs are found by numbers (how much of the variance a plane, a quadratic
+surface or a product of powers leaves unexplained) and by guesses among other rows with the same two values. Functions
+of three columns are not detected.
 """
 
 from collections.abc import Iterator, Sequence

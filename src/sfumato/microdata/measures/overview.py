@@ -140,7 +140,7 @@ def survey(
         subsets(table, subset_limit, sets),
         of_columns(table),
         of_steps(table) if with_steps else (),
-        outliers(table, special=special),
+        outliers(table, special),
         sample=sample_risk(table, classes, threshold) if table.sample is not None else None,
         special_uniques=special,
         matching=prosecutor(table.counts, threshold, hiding(table, on_missing)) if on_missing == "any" else None,
@@ -212,7 +212,7 @@ class Measures(Value):
 def measure_raw(table: FrequencyTable) -> dict[str, Mapping[str, Any]]:
     """Compute the measures that are known before publication: contributions to the risk of the original rows."""
     special = special_uniques(table, work=MAX_WORK)
-    rare = outliers(table, MAX_WORK, special)
+    rare = outliers(table, special, MAX_WORK)
     return {
         "contribution": _contributions(table),
         "special_uniques": special.to_dict(),

@@ -1,22 +1,16 @@
 """Measures of perturbed numbers: how often record linkage re-identifies rows, and the information loss for analyses.
 
 Risk: interval disclosure, the share of values that lie near their published ones, in ranks or in standard deviations
-(Mateo-Sanz, J., Domingo-Ferrer, J., Sebé, F. 2005. Probabilistic information loss measures,
-https://doi.org/10.1007/s10618-005-0011-9); record linkage by distance and by probability, the share of rows that an
-attacker who knows all original numbers of a person links correctly. Loss: IL1s, the mean distance from the original
-value in units of sqrt(2) standard deviations (Yancey, W., Winkler, W., Creecy, R. 2002), and the changes of
-covariances, eigenvalues and quantiles.
+(Mateo-Sanz, J., Domingo-Ferrer, J., Sebé, F. 2005, https://doi.org/10.1007/s10618-005-0011-9); record linkage by an
+attacker who knows all original numbers of a person. By distance: the nearest published row is taken. By probability
+(Fellegi, I., Sunter, A. 1969, https://doi.org/10.1080/01621459.1969.10501049): agreement in each column is weighted by
+how much likelier it is for a row and its own published row than for others. Each is also computed before perturbation,
+and as a control: for persons who are not in the file, simulated by leaving out the own published record and those equal
+to it. Only the excess is disclosure.
 
-With many rows, a sample of them is linked with all others. Metrics of one column use all rows that have its number;
-metrics that compare rows or columns use the rows that have all numbers.
-
-Record linkage of original and perturbed numbers by an attacker who knows all original numbers of a person. By distance:
-the nearest published row is taken. By probability (Fellegi, I., Sunter, A. 1969. A theory for record linkage,
-https://doi.org/10.1080/01621459.1969.10501049): agreement in each column is weighted by how much likelier it is for a
-row and its own published row than for others, and the row with the largest weight is taken. Each is also computed
-before perturbation, on the original rows, and as a control: for persons who are not in the file, simulated by leaving
-out the own published record and those equal to it. What can be learned about these can be learned about anyone; only
-the excess is disclosure.
+Loss: IL1s, the mean distance from the original value in units of sqrt(2) standard deviations (Yancey, W., Winkler, W.,
+Creecy, R. 2002), and the changes of covariances, eigenvalues and quantiles. With many rows, a sample of them is linked
+with all others. Metrics of one column use all rows that have its number; others use the rows that have all numbers.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,25 +1,19 @@
 """Re-identification risk of classes, of single rows, and of survey samples with weights and households.
 
-Re-identification risk: how likely an attacker who knows the quasi-identifiers finds the right row. Three attackers,
-after Dankar, F., El Emam, K. (2010). A method for evaluating marketer re-identification risk,
+Three attackers, after Dankar, F., El Emam, K. (2010). A method for evaluating marketer re-identification risk,
 https://doi.org/10.1145/1754239.1754271:
 
 - the prosecutor knows that the person is in the data: the risk of a row is 1 / size of its class, or, if a missing
   value matches anything, 1 / rows that match it;
 - the journalist does not: the risk is 1 / persons of the population with the same values. If only the size of the
   population is known, the expectation given the class size is used (Benedetti, R., Franconi, L. (1998); Franconi, L.,
-  Polettini, S. (2004). Individual risk estimation in μ-Argus, https://doi.org/10.1007/978-3-540-25955-8_20); if not
-  even that is known, the data are taken as the population, which is the conservative choice;
-- the marketer wants to find as many persons as possible: the expected share of rows found is the mean of the
-  journalist's risk over the rows.
+  Polettini, S. (2004), https://doi.org/10.1007/978-3-540-25955-8_20); if not even that is known, the data are taken as
+  the population, which is the conservative choice;
+- the marketer wants to find as many persons as possible: the mean of the journalist's risk over the rows.
 
-Suppressed rows are not published and carry no risk; averages are over the published rows.
-
-Risk of a survey sample: risk of rows, households and the whole file, from weights and households. The risk of a row is
-the expectation of 1 / persons of the population with its values (models/individual_risk.py). The risk of a household is
-the probability that one of its members is found, 1 - Π(1 - r); each of its rows has it as hierarchical risk. The global
-risk is the expected number of rows that are found, Σ r. Rows with missing values are also counted among all rows that
-agree in the columns present in both: that increases rows and persons and lowers the risk.
+Suppressed rows carry no risk. In a survey sample, the risk of a household is the probability that one of its members is
+found, 1 - Π(1 - r); each of its rows has it as hierarchical risk. The global risk is the expected number of rows that
+are found, Σ r. Matching missing values increases rows and persons and lowers the risk.
 """
 
 from collections.abc import Iterator, Sequence
@@ -305,22 +299,17 @@ def row_risks(
 
 
 def household_risks(risks: Floats, households: Sequence[str | None]) -> Floats:
-    """Return for each row the probability that one of its household is found, 1 - Π(1 - r); dropped rows do not count.
+    """Return for each row the probability that one of its household is found; NaN rows do not count.
 
     >>> household_risks(np.array([0.5, 0.5, 0.1]), ["a", "a", None]).tolist()
     [0.75, 0.75, 0.1]
     """
     if not households:
         return np.full(len(risks), np.nan)
-    numbers: dict[object, int] = {}
-    keys = (row if name is None else name for row, name in enumerate(households))
-    codes = np.array([numbers.setdefault(key, len(numbers)) for key in keys], np.int64)
-    with np.errstate(divide="ignore"):
-        stays = np.log1p(-np.nan_to_num(risks))
-    together = np.zeros(len(numbers))
-    np.add.at(together, codes, stays)
-    found: Floats = np.where(np.isnan(risks), np.nan, -np.expm1(together[codes]))
-    return found
+    numbers: dict[str, int] = {}
+    codes = [-1 if name is None else numbers.setdefault(name, len(numbers)) for name in households]
+    rows = Households(np.arange(len(risks)), np.array(codes, np.int64), np.ones(len(risks), np.int64))
+    return np.where(np.isnan(risks), np.nan, rows.risks(np.nan_to_num(risks))[0])
 
 
 class HouseholdFigures(Value):

@@ -1,25 +1,15 @@
 """Rows that few columns make unique: sets of columns, special uniques (SUDA), and rows that force generalization.
 
-Rows that few columns already make unique, and that therefore force generalization. The fewer columns make a row unique,
-the more it forces (special uniques: Elliot, M., Manning, A., Ford, R. (2002). A computational algorithm for handling
-the special uniques problem, https://doi.org/10.1142/S0218488502001600). A row unique by one column forces this column
-to a higher level; a row unique only by all columns together is protected by a small generalization of any of them.
-
-Sets of columns: how many classes each one forms, and which rows it makes unique. Sets are processed from large to
-small. The classes of a set are grouped from those of the smallest set already computed that contains it, so that sets
-of few columns, which form few classes, cost almost nothing.
-
-Special uniques (SUDA): rows that few columns make unique, scored by the number and size of such column sets. Elliot,
-M., Manning, A., Ford, R. (2002). A computational algorithm for handling the special uniques problem,
+Elliot, M., Manning, A., Ford, R. (2002). A computational algorithm for handling the special uniques problem,
 https://doi.org/10.1142/S0218488502001600; Manning, A., Haglin, D., Keane, J. (2008). A recursive search algorithm for
 statistical disclosure assessment (SUDA2), https://doi.org/10.1007/s10618-007-0078-6. A minimal unique of a row is a set
 of columns that makes it unique while no proper subset does. A row's score is the sum over its minimal uniques of size s
 of (M - s)!, for M columns. DIS (Skinner, C., Elliot, M. (2002), https://doi.org/10.1111/1467-9868.00365) is the
 probability that a match with a unique row is correct; it is distributed over the rows by their scores (Elliot et al.
-2005).
+2005). If there are too many sets, only those up to some size are examined, and the result says so.
 
-A set of columns is a minimal unique of the rows that it makes unique and that none of its subsets with one column less
-does. If there are too many sets, only those up to some size are examined, and the result says so.
+The fewer columns make a row unique, the more it forces: a row unique by one column forces this column to a higher
+level; a row unique only by all columns together is protected by a small generalization of any of them.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -301,26 +291,18 @@ class MinimalUniques(Value):
     combinations: tuple[int, ...] = ()
 
 
-def outliers(table: FrequencyTable, most_work: int = MAX_WORK, special: SpecialUniques | None = None) -> MinimalUniques:
-    """Find rows that up to three columns make unique (fewer if the table is very large or wide).
-
-    Args:
-        special: The special uniques of the table, if already computed: they contain the result.
-    """
+def outliers(table: FrequencyTable, special: SpecialUniques, most_work: int = MAX_WORK) -> MinimalUniques:
+    """Return the rows that up to three columns make unique (fewer if the table is very large or wide)."""
     reach = _reach(table, most_work)
-    known = special is not None and (special.complete or special.largest >= reach)
-    fewest, alone = _fewest_of(special, table, reach) if special and known else _fewest(table, reach)
-    if reach and table.persons:
-        alone = _alone_by_persons(table)
-    deepest = int(fewest[fewest < len(table.columns) + 1].max(initial=0))
-    by_columns = tuple(int((fewest == width).sum()) for width in range(1, deepest + 1))
-    unique = int((table.counts == 1).sum())
+    reach = reach if special.complete else min(reach, special.largest)
+    alone = (_alone_by_persons(table) if table.persons else special.singled_out) if reach else ()
+    fewest = special.fewest[(special.fewest > 0) & (special.fewest <= reach)]
+    by_columns = tuple(np.bincount(fewest, minlength=1)[1:].tolist())
     return MinimalUniques(
         by_columns,
-        unique - sum(by_columns),
+        int((table.counts == 1).sum()) - len(fewest),
         tuple(zip(table.columns, alone, strict=False)),
-        # A table of one column has no row that two make unique: 2 means rows that nothing makes unique there.
-        tuple(np.flatnonzero(fewest <= min(2, len(table.columns))).tolist()),
+        tuple(np.flatnonzero((special.fewest > 0) & (special.fewest <= min(reach, 2))).tolist()),
     )
 
 
@@ -332,29 +314,6 @@ def _reach(table: FrequencyTable, most_work: int) -> int:
         if work > most_work:
             return columns - 1
     return min(MOST_COLUMNS, width)
-
-
-def _fewest_of(special: SpecialUniques, table: FrequencyTable, reach: int) -> tuple[npt.NDArray[np.int64], list[int]]:
-    """Return the result of `_fewest`, from special uniques."""
-    enough = (special.fewest > 0) & (special.fewest <= reach)
-    fewest = np.where(enough, special.fewest, len(table.columns) + 1).astype(np.int64)
-    return fewest, list(special.singled_out) if reach else []
-
-
-def _fewest(table: FrequencyTable, reach: int) -> tuple[npt.NDArray[np.int64], list[int]]:
-    """Return for each combination the fewest columns that make it unique, and for each column how many it makes so."""
-    grouper = Regrouper(table)
-    width = len(table.columns)
-    fewest = np.full(len(table.counts), width + 1)
-    alone = []
-    for columns in range(1, reach + 1):
-        for chosen in combinations(range(width), columns):
-            owners, sizes = grouper.sizes_by(chosen)
-            unique = sizes[owners] == 1
-            fewest[unique & (fewest > columns)] = columns
-            if columns == 1:
-                alone.append(int(unique.sum()))
-    return fewest, alone
 
 
 def _alone_by_persons(table: FrequencyTable) -> list[int]:

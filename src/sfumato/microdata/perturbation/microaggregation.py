@@ -5,12 +5,9 @@ https://doi.org/10.1007/s10618-005-0007-5 (MDAV). Hansen, S., Mukherjee, S. (200
 univariate microaggregation, https://doi.org/10.1109/TKDE.2003.1209020.
 
 Columns are standardized. Groups of MDAV are improved by moving and exchanging records, and by exchanging pairs at a
-loss and re-optimizing their surroundings. A single column is partitioned optimally. Many records are grouped in blocks.
-
-Blocks: records are recursively cut into blocks at the median of their main direction, and each block is grouped
-separately. The loss of this lies in few groups: extreme records, and leftovers of blocks whose nearest records are in
-other blocks. The worst groups of all blocks are therefore grouped again together; then blocks are cut at other places,
-and groups improved in these.
+loss and re-optimizing their surroundings. A single column is partitioned optimally. Many records are recursively cut
+into blocks at the median of their main direction, so that the cost is nearly linear; the worst groups of all blocks are
+grouped again together, and groups improved across the borders of other blocks.
 """
 
 from collections.abc import Iterator

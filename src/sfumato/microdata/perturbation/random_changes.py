@@ -1,25 +1,17 @@
 """Random changes of published values: noise, PRAM, rank swapping, swapped households, and shifted dates.
 
-Targeted record swapping: households exchange their region with similar households, those most at risk first. Used by
-the statistical offices of the United Kingdom and for the European census (Spicer, K., Tudor, C., Cornish, G. 2013.
-Intruder testing). A household is at risk if some member is one of fewer than k rows of its region with the same
-quasi-identifiers. All columns of a group of regions move together, so that districts stay in their states; everything
-else of a household stays, and so do all tables without region. The number of households of each size stays the same in
-every region.
-
-Noise: normal random numbers are added, to each column separately or to several with the correlation of the columns.
-Kim, J. (1986). A method for limiting disclosure in microdata based on random noise and transformation. Noise with the
-covariance matrix of the columns times a factor preserves all correlations in expectation; means are preserved in
-expectation, and variances grow by the same factor for all.
-
-PRAM, the post-randomization method: categories are changed with known probabilities. Gouweleeuw, J., Kooiman, P.,
-Willenborg, L., de Wolf, P.-P. (1998). Post randomisation for statistical disclosure control. Journal of Official
-Statistics 14(4). With stay = d and shares t of the categories, P = d I + (1 - d) 1 tᵀ is invariant: the expected number
-of each category stays the same. Anyone who has the matrix can correct estimates from the rows.
-
-Rank swapping: values are exchanged between records that are near each other in rank. Moore, R. (1996). Controlled
-data-swapping techniques for masking public use microdata sets. US Census Bureau. The distribution of the column stays
-exactly the same; its relation to other columns gets weaker with the distance.
+- Noise (Kim, J. 1986. A method for limiting disclosure in microdata based on random noise and transformation): normal
+  random numbers, to each column separately or with the covariance matrix of several, which preserves means and
+  correlations in expectation; variances grow by the same factor for all.
+- PRAM (Gouweleeuw, J., Kooiman, P., Willenborg, L., de Wolf, P.-P. 1998. Journal of Official Statistics 14(4)):
+  categories change with known probabilities. With stay = d and shares t of the categories, P = d I + (1 - d) 1 tᵀ is
+  invariant: the expected number of each category stays the same. The matrix allows to correct estimates.
+- Rank swapping (Moore, R. 1996. US Census Bureau): values are exchanged between records near each other in rank. The
+  distribution of the column stays the same; its relation to other columns gets weaker with the distance.
+- Targeted record swapping (Spicer, K., Tudor, C., Cornish, G. 2013. Intruder testing): households exchange their region
+  with similar households, those at risk first: some member is one of fewer than k rows of its region with the same
+  quasi-identifiers. All columns of a group of regions move together; all else of a household stays, and so do tables
+  without region and the number of households of each size in every region.
 """
 
 from collections.abc import Mapping, Sequence

@@ -73,18 +73,6 @@ PLAN = RecordSchema(
 CHOSEN_BY_POLICY = ("columns", "privacy")
 
 
-# Builders of hierarchies, by class, and their names in a plan.
-HIERARCHIES = {
-    "Dates": "date",
-    "CharacterMasking": "digits",
-    "Intervals": "intervals",
-    "Tree": "tree",
-    "Order": "order",
-    "SuppressAll": "any",
-    "HierarchyFile": "file",
-}
-
-
 def plan_dict(plan: RequestedPlan, folder: Path | None = None) -> dict[str, Any]:
     """Return the plan as plain values, with defaults filled in.
 
@@ -115,8 +103,7 @@ class _Writer(Value):
     def plain(self, shape: Schema[Any], value: Any) -> Any:
         """Return a value in the form that its schema reads."""
         if isinstance(shape, TaggedUnionSchema):
-            name = HIERARCHIES.get(type(value).__name__) or value.name
-            return {shape.tag: name} | self._record(shape.variants[name], value)
+            return {shape.tag: value.name} | self._record(shape.variants[value.name], value)
         if isinstance(shape, RecordSchema):
             return self._record(shape, value)
         if isinstance(value, SetSizes):

@@ -4,10 +4,9 @@ There are two kinds. A `LevelRecoding` publishes every value of a column at one 
 classes are suppressed by their labels. A `ClassRecoding` publishes each combination of values with its class (local
 recoding, Mondrian, K-Optimize). Engines apply both; neither refers to single rows.
 
-Codes for missing values in columns with a privacy model: which are published, and which become empty fields. No model
-counts a missing value, so its published text must reveal nothing. Of the codes in a plan, generic ones (`NA`, `k.A.`,
--9) reveal nothing, and neither do others in many rows, of many persons if a column identifies them. A text in few rows
-may be a remark that contains a name.
+No model counts a missing value, so its published text must reveal nothing. Of the codes in a plan, generic ones (`NA`,
+`k.A.`, -9) reveal nothing, and neither do others in many rows, of many persons if a column identifies them. A text in
+few rows may be a remark that contains a name: it is published as an empty field.
 """
 
 from collections.abc import Mapping, Sequence

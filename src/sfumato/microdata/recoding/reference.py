@@ -1,9 +1,8 @@
 """What models compare classes with: the reference distributions of a release, and the population table.
 
-The reference of a release: the distributions its models compare with, stored for later verification. Some models depend
-on more than the published rows: on the shares of sensitive values in the original table before suppression, or on the
-persons of a population. Both cannot be derived from the published rows, so the release folder keeps them in an internal
-file.
+Some models depend on more than the published rows: on the shares of sensitive values in the original table before
+suppression, or on the persons of a population. Neither can be derived from the published rows, so the release folder
+keeps them in an internal file for later verification.
 """
 
 from collections.abc import Mapping, Sequence

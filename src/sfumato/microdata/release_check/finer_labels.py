@@ -1,12 +1,9 @@
 """Published labels that are finer than others, and the raw rows that confirm rules few published rows suggest.
 
-Find which published labels of a column are finer than others, from their texts as an attacker reads them. `*` contains
-every other label. Ranges contain ranges and numbers, sets contain their members and smaller sets, masked codes contain
-codes with the same beginning. A known hierarchy defines all others.
-
-The raw rows behind a release: they confirm rules that few published rows suggest. An attacker may draw a rule from a
-single row. From the published rows alone that cannot be told from chance; the raw rows also show how often the rule is
-right where a coarse label is published.
+An attacker reads labels from their texts: `*` contains every other label, ranges contain ranges and numbers, sets
+contain their members and smaller sets, masked codes contain codes with the same beginning. A known hierarchy defines
+all others. An attacker may draw a rule from a single row, which the published rows alone cannot tell from chance; the
+raw rows also show how often the rule is right where a coarse label is published.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -80,7 +77,7 @@ def _in_sets(labels: Sequence[Text], places: Mapping[Text, int]) -> Iterator[tup
 
 def _in_masks(labels: Sequence[Text], hierarchy: HierarchyBuilder | None) -> Iterator[tuple[int, int]]:
     """Yield the containment of masked codes (`72***`), and of years and months of date hierarchies, by prefix."""
-    dated = type(hierarchy).__name__ == "Dates"
+    dated = hierarchy is not None and hierarchy.name == "date"
     begins = [None if label is None else label.rstrip(STAR) for label in labels]
     masked = [place for place, label in enumerate(labels) if begins[place] and (dated or (label or "").endswith(STAR))]
     for outer in masked:

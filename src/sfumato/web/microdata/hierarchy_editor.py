@@ -10,7 +10,7 @@ from nicegui import events, ui
 
 from sfumato.hierarchies.dates import LEVELS
 from sfumato.hierarchies.hierarchy import ROOT
-from sfumato.hierarchies.registry import TYPES
+from sfumato.hierarchies.registry import SPECS, TYPES
 from sfumato.web import components
 from sfumato.web.forms import Form
 from sfumato.web.microdata.column_drawings import Histogram, bars, histogram
@@ -30,7 +30,7 @@ def start_hierarchy(kind: str, column: LoadedColumn, suggested: Mapping[str, Any
         return start_intervals(column)
     if kind == "tree":
         return {"type": "tree", "parents": dict.fromkeys(column.counts, ROOT)}
-    return {"type": kind} | ({"size": 2} if kind == "order" else {})
+    return {"type": kind, **SPECS[kind].start}
 
 
 def start_intervals(column: LoadedColumn) -> Settings:
@@ -67,8 +67,6 @@ def tidy(value: float) -> float | int:
 
 MOST_GROUPED = 400
 AXIS_BINS, MOST_LEVELS = 40, 4
-# Keys without a field of their own: they are entered in the settings, or set by a table.
-HIDDEN = {"file": ("path",), "any": ("values",), "date": ("formats",), "digits": ("shown",)}
 
 
 class HierarchyEditor:
@@ -92,7 +90,7 @@ class HierarchyEditor:
         """Build plain fields, for kinds that need no more."""
         keys = TYPES[self.settings["type"]].keys
         shown = {name: key for name, key in keys.items() if name in names} if names else dict(keys)
-        for hidden in HIDDEN.get(self.settings["type"], ()):
+        for hidden in SPECS[self.settings["type"]].unlisted:
             shown.pop(hidden, None)
         defaults = {"from": "right", "character": ROOT}
         Form(
