@@ -13,7 +13,7 @@ from sfumato.pipelines.tables.protect_linked import plan_of, sheets_of
 from sfumato.pipelines.tables.table_release import PerturbedTable, PerturbedTables
 from sfumato.tables.cells.columns import TextColumns
 from sfumato.tables.cells.constraints import derive
-from sfumato.tables.cells.system import Numbers, make_table
+from sfumato.tables.cells.system import Numbers
 from sfumato.tables.cells.table_part import TablePart
 from sfumato.tables.deadline import Deadline, never, within
 from sfumato.tables.linear_programs import check_installed
@@ -223,21 +223,8 @@ def _bases(plan: TablePlan, joint: LinkedTable) -> Numbers | None:
 
 def _section(changed: PerturbedCells, section: TableView) -> PerturbedCells:
     """Return the result for one of several tables, with its own cells as rows."""
-    cells, table = section.cells, changed.part.table
-    own = make_table(
-        table.values[cells],
-        derive(section.trees, section.keys),
-        status=table.status[cells],
-        costs=table.costs[cells],
-        bounds=table.bounds.rows(cells),
-        names=tuple(table.names[cell] for cell in cells),
-    ).with_columns(
-        protection_levels=replace(
-            table.protection_levels,
-            lower=table.protection_levels.lower[cells],
-            upper=table.protection_levels.upper[cells],
-        )
-    )
+    cells = section.cells
+    own = changed.part.table.rows(cells, derive(section.trees, section.keys))
     part = TablePart(
         np.arange(len(cells)),
         own,

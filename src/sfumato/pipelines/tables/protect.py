@@ -20,9 +20,9 @@ from sfumato.tables.deadline import Deadline, never, within
 from sfumato.tables.linear_programs import check_installed
 from sfumato.tables.plan.sections import Method, RoundingKind
 from sfumato.tables.plan.table_plan import FILE_KEYS, PLAN, TABLE, TablePlan, read_table_plan
-from sfumato.tables.protection_levels.value_domain import check_kind
 from sfumato.tables.suppress_table import SuppressedCells, mask_part
 from sfumato.tables.suppression.patterns import ProgressCallback
+from sfumato.tables.table_result import check_kind
 
 Answer = ProtectedTable | ProtectedTables | PerturbedTable | PerturbedTables
 

@@ -27,10 +27,10 @@ from sfumato.tables.plan.rules import Dominance, Frequency, Holdings, PriorPoste
 from sfumato.tables.plan.sections import COUNT, CellKey, Dimension, TableSpec
 from sfumato.tables.plan.table_plan import TablePlan, read_table_plan
 from sfumato.tables.protection_levels.resolve_plan import plan_precision
-from sfumato.tables.protection_levels.value_domain import check_kind
 from sfumato.tables.published_tables.earlier_releases import EarlierTable, check_inferred, read_releases
 from sfumato.tables.suppress_table import mask_part
 from sfumato.tables.suppression.patterns import ProgressCallback
+from sfumato.tables.table_result import check_kind
 from sfumato.tables.tabulate import Base
 from sfumato.values import replace
 

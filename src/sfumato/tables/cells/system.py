@@ -116,6 +116,10 @@ class Bounds(Value):
         """Return the bounds of some cells, and NaN for the others."""
         return Bounds(np.where(cells, self.low, np.nan), np.where(cells, self.high, np.nan))
 
+    def followed_by(self, other: "Bounds") -> "Bounds":
+        """Return the bounds of these cells and, after them, of others."""
+        return Bounds(np.append(self.low, other.low), np.append(self.high, other.high))
+
     def within(self, other: "Bounds") -> "Bounds":
         """Return the intersection of both."""
         return Bounds(np.fmax(self.low, other.low), np.fmin(self.high, other.high))
@@ -193,6 +197,18 @@ class Table(Value):
     def with_columns(self, **columns: Any) -> Self:
         """Return the same table with some columns replaced."""
         return replace(self, **columns)
+
+    def rows(self, cells: Places, constraints: LinearConstraints | None = None) -> "Table":
+        """Return the table with some of its cells, or all in another order; without constraints by default."""
+        return Table(
+            self.values[cells],
+            self.status[cells],
+            self.costs[cells],
+            self.bounds.rows(cells),
+            self.protection_levels.rows(cells),
+            make_constraints([]) if constraints is None else constraints,
+            tuple(self.names[cell] for cell in cells),
+        )
 
 
 def make_table(values: Sequence[float] | Numbers, relations: LinearConstraints, **columns: Any) -> Table:
@@ -313,16 +329,7 @@ class CellOrder(Value):
 
     def table(self, table: Table) -> Table:
         """Return the table with its cells and constraints in this order."""
-        cells, reach = self.cells, table.protection_levels
-        return table.with_columns(
-            values=table.values[cells],
-            status=table.status[cells],
-            costs=table.costs[cells],
-            bounds=Bounds(table.bounds.low[cells], table.bounds.high[cells]),
-            protection_levels=ProtectionLevels(reach.lower[cells], reach.upper[cells]),
-            constraints=self.relations(table.constraints),
-            names=tuple(table.names[cell] for cell in cells),
-        )
+        return table.rows(self.cells, self.relations(table.constraints))
 
     def relations(self, relations: LinearConstraints) -> LinearConstraints:
         """Return the constraints between cells in this order, sorted; the total is first in each."""

@@ -1,14 +1,19 @@
-"""One independent table of a source, with its position in it."""
+"""One independent table of a source, with its position in it, and the order in which its rows are published.
+
+Rows are sorted by their codes alone: sorted by their values, a suppressed value would be disclosed by its neighbors.
+"""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 
 from sfumato.errors import DataError, UnattainableError
 from sfumato.localization.messages import Message
+from sfumato.tables.cells.columns import TextColumns
 from sfumato.tables.cells.constraints import Coordinates, Key, coordinates_of, finest_of
-from sfumato.tables.cells.dimensions import CodeTree
+from sfumato.tables.cells.dimensions import Code, CodeTree
 from sfumato.tables.cells.system import AttackerKnowledge, BoolArray, Bounds, Places, ProtectionLevels, Table
 from sfumato.values import Value, field, replace
 
@@ -108,15 +113,7 @@ class TablePart(Value):
     def without(self, left_out: BoolArray) -> "TablePart":
         """Return the part without some cells, and without the constraints that contain them."""
         cells, table = np.flatnonzero(~left_out), self.table
-        own = Table(
-            table.values[cells],
-            table.status[cells],
-            table.costs[cells],
-            table.bounds.rows(cells),
-            ProtectionLevels(table.protection_levels.lower[cells], table.protection_levels.upper[cells]),
-            table.constraints.without(left_out),
-            tuple(table.names[cell] for cell in cells),
-        )
+        own = table.rows(cells, table.constraints.without(left_out))
         asked = None if self.requested is None else self.requested.rows(cells[cells < len(self.requested.lower)])
         before, unshown = (None if mask is None else mask[cells] for mask in (self.suppressed_before, self.hidden))
         return replace(
@@ -146,3 +143,61 @@ def in_group(error: DataError, group: tuple[str, ...], rows: Places) -> DataErro
         message = Message("error.part.of_group", message=message, names=", ".join(group))
     numbers = [int(rows[row - 1]) + 1 for row in error.rows]
     return error.with_text(message).about(values=error.values, column=error.column, rows=numbers)
+
+
+def by_codes(parts: Sequence[TablePart], columns: TextColumns) -> list[int]:
+    """Return the rows of the source in order: by group, each total before its parts, numbers before texts.
+
+    A table given by cells and constraints has ids instead of codes.
+    """
+    ranked = []
+    for part in parts:
+        group = tuple(ordered(text) for text in part.group)
+        ranked += [(group, rank, int(row)) for rank, row in zip(_ranks(part, columns), part.rows, strict=True)]
+    return [row for *_, row in sorted(ranked)]
+
+
+def _ranks(part: TablePart, columns: TextColumns) -> Iterable[tuple[Any, ...]]:
+    if not part.trees:
+        return [((ordered(text),),) for text in columns.rows(part.rows).text("id")]
+    return code_ranks(part.trees, part.keys)
+
+
+def code_ranks(trees: Sequence[CodeTree], keys: Sequence[Key]) -> Iterable[tuple[int, ...]]:
+    """Return the position of the codes of each key within each dimension."""
+    places = []
+    for tree, codes in zip(trees, zip(*keys, strict=True), strict=True):
+        order = sorted(set(codes), key=lambda code: _path(tree, code))
+        places.append({code: place for place, code in enumerate(order)})
+    columns = zip(places, zip(*keys, strict=True), strict=True)
+    return zip(*([own[code] for code in codes] for own, codes in columns), strict=True)
+
+
+def in_code_order(tree: CodeTree) -> CodeTree:
+    """Return the tree with its codes in published order."""
+    codes = sorted(tree.parents, key=lambda code: _path(tree, code))
+    return replace(tree, parents={code: tree.parents[code] for code in codes})
+
+
+def _path(tree: CodeTree, code: Code) -> tuple[tuple[float, str], ...]:
+    """Return the codes from below the total down to a code; empty for the total, which is therefore first."""
+    if tree.levels:
+        return tuple(ordered(text) for text in code[: tree.height(code)])
+    path: list[tuple[float, str]] = []
+    while code != tree.root:
+        path.append(ordered(code[0]))
+        code = tree.parents[code]
+    return tuple(reversed(path))
+
+
+def ordered(text: str) -> tuple[float, str]:
+    """Return the sort key of a code: numbers by size, then all other texts.
+
+    >>> sorted(["b", "10", "9", "a", "nan"], key=ordered)
+    ['9', '10', 'a', 'b', 'nan']
+    """
+    try:
+        number = float(text)
+    except ValueError:
+        return math.inf, text
+    return (number, text) if math.isfinite(number) else (math.inf, text)

@@ -9,8 +9,8 @@ from sfumato.errors import InternalError, PlanError
 from sfumato.localization.messages import Message
 from sfumato.tables.argus.office_table import ArgusStatus, ArgusTable, flag_of, masked_of
 from sfumato.tables.cells.system import Bounds, Numbers
+from sfumato.tables.cells.table_part import code_ranks, in_code_order
 from sfumato.tables.formats.solver_file import jj_text, plain
-from sfumato.tables.row_order import office_in_order, office_order
 from sfumato.values import Value, replace
 
 # Options of WRITETABLE, and their defaults.
@@ -58,10 +58,10 @@ class Protected(Value):
 
     def in_order(self) -> "Protected":
         """Return the same with cells and codes in published order; their original order may follow the values."""
-        cells = np.array(office_order(self.table), np.int64)
+        cells = np.array(_office_order(self.table), np.int64)
         return replace(
             self,
-            table=office_in_order(self.table),
+            table=_office_in_order(self.table),
             published=None if self.published is None else self.published[cells],
             ranges=None if self.ranges is None else (self.ranges[0][cells], self.ranges[1][cells]),
             reader=None if self.reader is None else self.reader.rows(cells),
@@ -249,3 +249,22 @@ def _cell_key(done: Protected, options: dict[str, bool]) -> list[str]:
         fields += [str(table.cell_keys[cell])] if options["AC"] and table.cell_keys else []
         lines.append(";".join(fields))
     return lines
+
+
+def _office_order(table: ArgusTable) -> list[int]:
+    """Return the order in which the cells of an ArgusTable are published; without dimensions the order is kept."""
+    if not table.trees:
+        return list(range(len(table)))
+    ranks = list(code_ranks(table.trees, table.keys))
+    return sorted(range(len(table)), key=ranks.__getitem__)
+
+
+def _office_in_order(table: ArgusTable) -> ArgusTable:
+    """Return an ArgusTable with its cells, and the codes of its trees, in published order.
+
+    Trees built from cells list codes in order of appearance, so they are sorted too.
+    """
+    if not table.trees:
+        return table
+    cells = table.rows(np.array(_office_order(table), np.int64))
+    return cells.with_columns(trees=tuple(in_code_order(tree) for tree in table.trees))

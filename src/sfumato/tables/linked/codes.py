@@ -108,33 +108,26 @@ def _linked(chains: Sequence[Chain], trees: Sequence[CodeTree]) -> LinkedColumns
         waiting.remove(chain)
         combinations = _joined(combinations, columns, chain)
         columns += [name for name in chain.columns if name not in columns]
-    odd = _odd(chains, columns, combinations)
-    linked = LinkedColumns(tuple(columns), tuple(combinations), odd)
-    _add_hierarchies(linked, trees)
-    alone = {tuple(one.items()): one for tree in trees for one in _alone(tree, linked)}
-    if not alone:
-        return linked
-    linked = LinkedColumns(linked.columns, (*combinations, *alone.values()), odd)
-    _add_hierarchies(linked, trees)
-    return linked
-
-
-def _odd(chains: Iterable[Chain], columns: Sequence[str], combinations: Sequence[Combination]) -> Cover:
-    """Return the combinations that a chain marks as inconsistent."""
-    return frozenset(
+    odd = frozenset(
         _text(columns, one)
         for chain in chains
         for one in (combinations if chain.inconsistent else ())
         if tuple(one.get(column, "") for column in chain.columns) in chain.inconsistent
     )
+    linked = _with_hierarchies(LinkedColumns(tuple(columns), tuple(combinations), odd), trees)
+    alone = {tuple(one.items()): one for tree in trees for one in _alone(tree, linked)}
+    if not alone:
+        return linked
+    return _with_hierarchies(LinkedColumns(linked.columns, (*combinations, *alone.values()), odd), trees)
 
 
-def _add_hierarchies(linked: LinkedColumns, trees: Iterable[CodeTree]) -> None:
+def _with_hierarchies(linked: LinkedColumns, trees: Iterable[CodeTree]) -> LinkedColumns:
     """Set what the inner codes of hierarchies cover: another table may have them as its finest codes."""
     for tree in trees:
         for code, cover in covers_of(tree, linked).items() if not tree.levels else ():
             if cover:
                 linked.add((tree.name,), code, cover)
+    return linked
 
 
 def covers_of(tree: CodeTree, linked: LinkedColumns) -> dict[Code, Cover]:
@@ -224,17 +217,20 @@ def axes_of(
     linked = linked_columns([tree for trees in tables for tree in trees], known)
     if not linked:
         return [tuple(_own_axis(tree) for tree in trees) for trees in whole]
-    of_column = {column: one for one in linked for column in one.columns}
-    names = _Names()
-    for trees in tables:
-        for tree in trees:
-            if columns_of(tree)[0] in of_column:
-                names.add(tree, of_column[columns_of(tree)[0]])
-    axes = [[_axis(tree, of_column.get(columns_of(tree)[0]), names) for tree in trees] for trees in tables]
-    return [
-        _distinct(trees, [axis if axis.variable else _own_axis(tree) for axis, tree in zip(own, trees, strict=True)])
-        for trees, own in zip(whole, axes, strict=True)
-    ]
+    of_column, names = {column: one for one in linked for column in one.columns}, _Names()
+    linked_trees = [[(tree, of_column.get(columns_of(tree)[0])) for tree in trees] for trees in tables]
+    for tree, own in (pair for pairs in linked_trees for pair in pairs):
+        if own is not None:
+            names.add(tree, own)
+    axes = []
+    for trees, pairs in zip(whole, linked_trees, strict=True):
+        every = zip(trees, pairs, strict=True)
+        axes.append(
+            _distinct(
+                trees, [_own_axis(full) if own is None else _axis(tree, own, names) for full, (tree, own) in every]
+            )
+        )
+    return axes
 
 
 def _pruned(tree: CodeTree, codes: set[Code]) -> CodeTree:
@@ -263,9 +259,7 @@ def _own_axis(tree: CodeTree) -> CommonDimension:
     return CommonDimension(replace(tree, name=name), {code: (name, code) for code in tree.parents})
 
 
-def _axis(tree: CodeTree, linked: LinkedColumns | None, names: "_Names") -> CommonDimension:
-    if linked is None:
-        return _own_axis(tree)
+def _axis(tree: CodeTree, linked: LinkedColumns, names: "_Names") -> CommonDimension:
     covers, totals = covers_of(tree, linked), set(tree.parents.values())
     parents = {one_text(code): one_text(parent) for code, parent in tree.parents.items()}
     finest = {one_text(code)[0]: cover for code, cover in covers.items() if code not in totals}

@@ -4,7 +4,7 @@ A few erroneous records do not matter: as far as nearly all records agree, the c
 the other, and the exceptions are the small difference of these sums.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import combinations, product
 
 import numpy as np
@@ -43,31 +43,16 @@ class ShownColumn(Value):
     instead: bool = False
 
 
-class ColumnViews(Value):
-    """Records with columns as tables show them.
-
-    Attributes:
-        records: The records, with a column for each view.
-        names: The added columns.
-        tables: The columns of each table, once per choice of views.
-    """
-
-    records: RecordCodes
-    names: Names
-    tables: tuple[frozenset[str], ...]
-
-
-def ways_of(
+def _with_views(
     records: RecordCodes, tables: Sequence[frozenset[str]], shown: Sequence[Sequence[ShownColumn]]
-) -> ColumnViews | None:
-    """Return the records with the columns that tables show recoded; None if there are none.
+) -> tuple[RecordCodes, Names, list[frozenset[str]]]:
+    """Return the records with a column for each view of tables, these columns, and those of each table once per choice
+    of views.
 
     Args:
         shown: For each table, the columns that it shows recoded.
     """
     ways = dict.fromkeys((one.column, one.codes) for own in shown for one in own)
-    if not ways:
-        return None
     names = {way: f"{way[0]}{WAY}{place}" for place, way in enumerate(ways)}
     codes = RecordCodes({**records.codes, **{name: own for (_, own), name in names.items()}}, records.counts)
     choices = [
@@ -75,7 +60,7 @@ def ways_of(
         for columns, own in zip(tables, shown, strict=True)
         for choice in _choices(columns, own, [names[one.column, one.codes] for one in own])
     ]
-    return ColumnViews(codes, tuple(names.values()), tuple(choices))
+    return codes, tuple(names.values()), choices
 
 
 def _choices(columns: Iterable[str], shown: Sequence[ShownColumn], names: Sequence[str]) -> list[frozenset[str]]:
@@ -88,7 +73,7 @@ def _choices(columns: Iterable[str], shown: Sequence[ShownColumn], names: Sequen
     return list(map(frozenset, product(*ways.values())))
 
 
-def of_records(link: Link) -> Link:
+def _of_records(link: Link) -> Link:
     """Return a link with the original column names."""
     fine = tuple(name.partition(WAY)[0] for name in link.fine)
     return Link(frozenset(name.partition(WAY)[0] for name in link.columns), link.inconsistent, fine)
@@ -158,11 +143,11 @@ def column_links(
 ) -> list[Link]:
     """Return the links between columns: by dependency, by some of their codes, or by what tables show."""
     links = _links(records, dimensions, hierarchies, tables)
-    ways = ways_of(records, tables, shown)
-    if ways is None:
+    if not any(shown):
         return links
-    more = _links(ways.records, [*dimensions, *((name,) for name in ways.names)], [], ways.tables)
-    return [*links, *(link for link in map(of_records, more) if len(link.columns) > 1)]
+    viewed, names, choices = _with_views(records, tables, shown)
+    more = _links(viewed, [*dimensions, *((name,) for name in names)], [], choices)
+    return [*links, *(link for link in map(_of_records, more) if len(link.columns) > 1)]
 
 
 def _links(
@@ -185,16 +170,12 @@ def chains_of(records: RecordCodes, dimensions: Sequence[Names], links: Sequence
     levels = [frozenset(own) for own in dimensions if len(own) > 1]
     chains = []
     for group in connected([*(link.columns for link in links), *levels]):
-        own = [link for link in links if link.columns <= group]
+        own = [link.inconsistent for link in links if link.columns <= group]
         if own:
-            chains.append(_chain(records, tuple(sorted(group)), own))
+            rows = records.rows(tuple(sorted(group)))
+            odd = np.flatnonzero(np.logical_or.reduce(own))
+            chains.append(Chain(tuple(sorted(group)), frozenset(rows), frozenset(rows[place] for place in odd)))
     return tuple(chains)
-
-
-def _chain(records: RecordCodes, names: Names, links: Sequence[Link]) -> Chain:
-    odd = np.logical_or.reduce([link.inconsistent for link in links])
-    rows = records.rows(names)
-    return Chain(names, frozenset(rows), frozenset(rows[place] for place in np.flatnonzero(odd)))
 
 
 def _code_links(
@@ -206,17 +187,17 @@ def _code_links(
     """Return columns of which some codes, or combinations that a table crosses, are related to codes of another."""
     found = list[frozenset[str]]()
     pairs = [((one,), two) for one, two in combinations(dimensions, 2)]
-    for some, last in (*pairs, *_crossed_pairs(dimensions, tables)):
+    crossed = [
+        (some, last)
+        for some in crossed_dimensions(dimensions, tables)
+        for last in dimensions
+        if not set(last) & set(names_in(some))
+    ]
+    for some, last in (*pairs, *crossed):
         groups = connected([*linked, *found, *map(frozenset, dimensions)])
         if not _is_told(some, last, groups, tables) and _tell(records, some, last):
             found.append(frozenset((*names_in(some), *last)))
     return found
-
-
-def _crossed_pairs(dimensions: Sequence[Names], tables: Sequence[frozenset[str]]) -> Iterator[tuple[Dimensions, Names]]:
-    """Yield dimensions that a table crosses, with each other dimension."""
-    for some in crossed_dimensions(dimensions, tables):
-        yield from ((some, last) for last in dimensions if not set(last) & set(names_in(some)))
 
 
 def _is_told(some: Dimensions, last: Names, groups: Sequence[frozenset[str]], tables: Sequence[frozenset[str]]) -> bool:

@@ -325,7 +325,7 @@ def _with_cells(
         values=np.append(table.values, values),
         status=np.append(table.status, np.zeros(len(values), np.int8)),
         costs=np.append(table.costs, none),
-        bounds=_joined(table.bounds, bounds[0]),
+        bounds=table.bounds.followed_by(bounds[0]),
         protection_levels=ProtectionLevels(np.append(levels.lower, none), np.append(levels.upper, none)),
         constraints=relations,
         names=(*table.names, *([name] * len(values))),
@@ -335,10 +335,6 @@ def _with_cells(
         part,
         rows=np.arange(len(own)),
         table=own,
-        public=_joined(part.public, bounds[1]),
+        public=part.public.followed_by(bounds[1]),
         suppressed_before=np.append(before, np.ones(len(values), bool)),
     )
-
-
-def _joined(one: Bounds, two: Bounds) -> Bounds:
-    return Bounds(np.append(one.low, two.low), np.append(one.high, two.high))

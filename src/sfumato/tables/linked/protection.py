@@ -7,7 +7,7 @@ import numpy as np
 from sfumato.errors import UnattainableError
 from sfumato.tables.build import lines_of, resolved
 from sfumato.tables.cells.constraints import check, joint_coordinates
-from sfumato.tables.cells.system import CellStatus, Places, ProtectionLevels, make_constraints, make_table, no_bounds
+from sfumato.tables.cells.system import CellStatus, Places, ProtectionLevels, make_table, no_bounds
 from sfumato.tables.cells.table_part import TablePart, in_part
 from sfumato.tables.linked.from_plan import InputTable, LinkedTable, join, merged
 from sfumato.tables.linked.view import TableView
@@ -80,38 +80,20 @@ def _remembering(part: TablePart, history: PublicationHistory) -> TablePart:
 
 def shown_of(masked: SuppressedCells, joint: LinkedTable) -> SuppressedCells:
     """Return the result for cells of the input tables only, without the cells that link them."""
-    if len(masked.suppressed) == len(joint.names):
+    size = len(joint.names)
+    if len(masked.suppressed) == size:
         return masked
-    cells = np.arange(len(joint.names))
-    part = masked.part.without(np.arange(len(masked.suppressed)) >= len(cells))
-    return replace(
-        masked,
-        part=replace(part, hidden=None),
-        suppressed=masked.suppressed[cells],
-        ranges=masked.ranges.rows(cells),
-        ends=masked.ends.rows(cells),
-        case=masked.case[: len(cells)],
-        reason=masked.reason[: len(cells)],
-    )
+    part = masked.part.without(np.arange(len(masked.suppressed)) >= size)
+    return _of_cells(masked, replace(part, hidden=None), np.arange(size))
 
 
 def section_of(masked: SuppressedCells, section: TableView) -> SuppressedCells:
-    """The answer for one of several tables: its rows are its cells again."""
-    cells, table = section.cells, masked.part.table
-    names = tuple(table.names[cell] for cell in cells)
-    own = make_table(
-        table.values[cells],
-        make_constraints([]),
-        status=table.status[cells],
-        costs=table.costs[cells],
-        bounds=table.bounds.rows(cells),
-        names=names,
-    ).with_columns(
-        protection_levels=ProtectionLevels(table.protection_levels.lower[cells], table.protection_levels.upper[cells])
+    """Return the result for one of several tables, whose rows are its cells again."""
+    cells, whole = section.cells, masked.part
+    own = whole.table.rows(cells)
+    part = TablePart(
+        np.arange(len(cells)), own, whole.public.rows(cells), section.trees, section.keys, not_audited=whole.not_audited
     )
-    public, unattacked = masked.part.public.rows(cells), masked.part.not_audited
-    part = TablePart(np.arange(len(cells)), own, public, section.trees, section.keys, not_audited=unattacked)
-    mask = masked.suppressed[cells]
     places = {int(cell): row for row, cell in enumerate(cells)}
     findings = tuple(
         replace(finding, cell=places[finding.cell]) for finding in masked.audit.findings if finding.cell in places
@@ -120,14 +102,20 @@ def section_of(masked: SuppressedCells, section: TableView) -> SuppressedCells:
         replace(end, cell=places[end.cell]) for end in masked.audit.inherently_disclosed if end.cell in places
     )
     return replace(
+        _of_cells(masked, part, cells),
+        cost=float(own.costs[masked.suppressed[cells] & ~own.sensitive].sum()),
+        bound=None,
+        audit=replace(masked.audit, findings=findings, inherently_disclosed=known),
+    )
+
+
+def _of_cells(masked: SuppressedCells, part: TablePart, cells: Places) -> SuppressedCells:
+    return replace(
         masked,
         part=part,
-        suppressed=mask,
+        suppressed=masked.suppressed[cells],
         ranges=masked.ranges.rows(cells),
         ends=masked.ends.rows(cells),
         case=tuple(masked.case[cell] for cell in cells),
         reason=tuple(masked.reason[cell] for cell in cells),
-        cost=float(own.costs[mask & ~own.sensitive].sum()),
-        bound=None,
-        audit=replace(masked.audit, findings=findings, inherently_disclosed=known),
     )

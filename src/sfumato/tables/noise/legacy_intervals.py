@@ -14,8 +14,7 @@ from sfumato.tables.attack.findings import AttackerView, Audit, Equation
 from sfumato.tables.attack.inherent_disclosure import audit_promises
 from sfumato.tables.cell_labels import SuppressionReason, Unit
 from sfumato.tables.cells.system import BoolArray, Bounds, Numbers, Places
-from sfumato.tables.cells.table_part import TablePart
-from sfumato.tables.row_order import ordered
+from sfumato.tables.cells.table_part import TablePart, ordered
 from sfumato.values import Value, replace
 
 # The original's own constants: cells above this follow their total, and a range of case B starts at least here.
