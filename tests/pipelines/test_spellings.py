@@ -9,7 +9,7 @@ import pytest
 import sfumato as sf
 from sfumato.errors import UnattainableError
 from sfumato.localization.messages import words_in
-from sfumato.pipelines.release_stages.report_notes import merged_remarks
+from sfumato.pipelines.release_stages.build_report import merged_remarks
 
 SPELLED = ["HIV", "hiv ", "H.I.V.", "Hiv"]
 

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, cast
 from sfumato.atomic_folders import ScratchFolder, link, make_private, staged, write_bytes, write_text
 from sfumato.engines.engine import Engine, FrameHolder
 from sfumato.engines.join_keys import PERSONS_FILE
-from sfumato.engines.postprocessing import quote_formulas, separator_of
 from sfumato.errors import PlanError, did_you_mean, extra_part
 from sfumato.formats import PUBLISHED
 from sfumato.localization.messages import Messages, words_in
@@ -21,13 +20,11 @@ from sfumato.microdata.plan.builder import Plan as RequestedPlan
 from sfumato.microdata.plan.methods import FullDomain
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.plan.write import plan_dict, plan_text
-from sfumato.microdata.pseudonyms import PseudonymKey
 from sfumato.microdata.recoding.expected_counts import ExpectedCounts
 from sfumato.microdata.recoding.mapping import Recoding, SuppressionHandling
 from sfumato.microdata.recoding.recoding_file import to_dict
 from sfumato.microdata.recoding.reference import reference_dict
 from sfumato.microdata.release_report import Report
-from sfumato.pipelines.persons.pseudonyms import KEY_FILE, write_key
 from sfumato.pipelines.release_stages.checksums import checksums, figures_of
 from sfumato.pipelines.release_stages.counting import recount
 from sfumato.report.plots import alone, bars, histogram
@@ -36,6 +33,7 @@ from sfumato.report.release.sections import SHARES
 from sfumato.values import Value, replace
 
 if TYPE_CHECKING:
+    from sfumato.microdata.pseudonyms import PseudonymKey
     from sfumato.report.release.report import Explanation
 
 
@@ -214,7 +212,7 @@ class Release(Value):
     table: FrequencyTable
     workspace: ScratchFolder | None
     progress: ProgressCallback
-    pseudonym_key: PseudonymKey | None = None
+    pseudonym_key: "PseudonymKey | None" = None
 
     @property
     def plan(self) -> RequestedPlan:
@@ -272,11 +270,15 @@ class Release(Value):
         with staged(folder) as stage:
             self._write_data(stage)
             if self.resolved.output.quotes_formulas:
+                from sfumato.engines.postprocessing import quote_formulas, separator_of
+
                 separator = separator_of(self.published, self.resolved.data.separator)
                 quote_formulas(stage / "data.csv", self.published.columns, separator)
             write_text(stage / "plan.yaml", plan_text(self.resolved, home))
             write_text(stage / "recoding.json", readable(self._recoding(home)) + "\n")
             if self.pseudonym_key is not None:
+                from sfumato.pipelines.persons.pseudonyms import KEY_FILE, write_key
+
                 write_key(stage / KEY_FILE, self.pseudonym_key)
             if self.report.method == "exhaustive":
                 write_text(stage / "nodes.csv", _nodes(self.report))
@@ -337,6 +339,8 @@ class Release(Value):
             if self.resolved.person is not None:
                 link(self.data.with_name(PERSONS_FILE), stage / PERSONS_FILE)
             return
+        from sfumato.engines.postprocessing import separator_of
+
         # Without a file, the rows are a frame.
         published = cast("FrameHolder", self.published)
         with closing(published.write(target, separator_of(published, self.resolved.data.separator))) as engine:

@@ -32,8 +32,8 @@ from sfumato.microdata.recoding.mapping import AbsentTexts, ClassRecoding, Suppr
 from sfumato.pipelines.persons.joint_evaluation import LinkedFilesVerdict, judge_joined, telling, unique_rows_of_files
 from sfumato.pipelines.persons.linked_files import FilesRelease, OpenFile, open_files, relations_of
 from sfumato.pipelines.persons.pseudonyms import exposed_keys, read_key
+from sfumato.pipelines.release_stages.build_report import blanked_words, column_codes, order_remarks
 from sfumato.pipelines.release_stages.release_check import refuse
-from sfumato.pipelines.release_stages.report_notes import blanked_words, column_codes, order_remarks
 from sfumato.values import replace
 from sfumato.version import __version__
 

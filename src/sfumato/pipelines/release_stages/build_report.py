@@ -1,15 +1,15 @@
-"""Compose the report of a release from the results of its stages."""
+"""Compose the report of a release from the results of its steps: metrics, and remarks besides the guarantees."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from sfumato.engines.engine import Engine, MissingRules
-from sfumato.hierarchies.role_detection.profile import Profile
-from sfumato.hierarchies.role_detection.suggestion import Suggestion
-from sfumato.microdata.counts.frequency_table import FrequencyTable, ValueCounts
+from sfumato.localization.messages import Message
+from sfumato.microdata.counts.frequency_table import FrequencyTable, ValueCounts, value_of
 from sfumato.microdata.measures.attribute_disclosure import Disclosure
 from sfumato.microdata.measures.columns import (
-    Fate,
     coded_column,
     coded_shares,
     column_fates,
@@ -22,29 +22,169 @@ from sfumato.microdata.measures.risk import household_figures
 from sfumato.microdata.methods.full_domain.problem import levels_allowed
 from sfumato.microdata.methods.search_result import Result
 from sfumato.microdata.models.model import requested_class_size
+from sfumato.microdata.perturbation.plan import SwapHouseholds
 from sfumato.microdata.plan.model import Plan
-from sfumato.microdata.recoding.mapping import Recoding, tells_something
+from sfumato.microdata.recoding.mapping import AbsentTexts, Recoding, absent_texts, tells_something
 from sfumato.microdata.release_report import ClassFigures, LossFigure, Timings, metrics
 from sfumato.microdata.verdict import Verdict
-from sfumato.pipelines.persons.pseudonyms import exposed_keys
 from sfumato.pipelines.release_folder import ReleaseReport
-from sfumato.pipelines.release_stages.counting import SharedCounts, published_reading, reading_of, unnamed
-from sfumato.pipelines.release_stages.report_notes import (
-    column_codes,
-    decimal_points,
-    inferring_columns,
-    matching_values,
-    merged_spellings,
-    order_remarks,
-    risks_of_persons,
-    tied_households,
-    undone_swaps,
+from sfumato.pipelines.release_stages.counting import (
+    SharedCounts,
+    other_columns,
+    published_reading,
+    reading_of,
+    unnamed,
 )
+from sfumato.pipelines.release_stages.published_columns import changed_texts
 from sfumato.values import Value
 from sfumato.version import __version__
 
 if TYPE_CHECKING:
     from sfumato.pipelines.release_stages.perturb import PerturbedRows
+
+
+# Minimum proportion of rows made unique by other columns that causes a warning.
+_MOST_UNIQUE = 0.5
+# Minimum proportion of households linked by a column that causes a warning, and the maximum number of rows checked.
+_MOST_TIED = 0.1
+_MOST_ROWS = 1_000_000
+# Values with fewer rows on average are in one region by chance.
+_FEWEST_NESTED = 4
+
+
+def merged_spellings(plan: Plan, table: FrequencyTable) -> tuple[str, ...]:
+    """Return notes on columns whose spelling variants were merged, without naming values."""
+    absent = {name: absent_texts(table, name) for name in plan.promise_columns if name in table.sensitive_values}
+    merged = {name: changed_texts(plan, table, name) for name in plan.spelled_columns if name in table.sensitive_values}
+    return (*blanked_words(plan, absent), *merged_remarks(merged))
+
+
+def blanked_words(plan: Plan, absent: Mapping[str, AbsentTexts]) -> tuple[str, ...]:
+    """Return notes on columns in which texts that mean missing are published as empty fields."""
+    several = _quoted(name for name, entry in absent.items() if entry.are_several(plan))
+    rare = _quoted(name for name, entry in absent.items() if entry.is_rare_word(plan))
+    told = ((Message("note.missing"), several), (Message("note.rare_missing"), rare))
+    return tuple(text.format(names=names) for text, names in told if names)
+
+
+def _quoted(names: Iterable[str]) -> str:
+    return " and ".join(f'"{name}"' for name in names)
+
+
+def decimal_points(plan: Plan) -> tuple[str, ...]:
+    """Return a note if numbers with a decimal comma are published with a point."""
+    if plan.data.decimal == ".":
+        return ()
+    return (Message("note.decimal_points"),)
+
+
+def column_codes(plan: Plan) -> tuple[str, ...]:
+    """Return a note on codes that were read as missing values, by column."""
+    told = ", ".join(f"{name} ({', '.join(codes)})" for name, codes in plan.source_data.codes.items())
+    return (Message("note.column_codes", columns=told),) if told else ()
+
+
+def merged_remarks(merged: Mapping[str, int]) -> tuple[str, ...]:
+    """Return notes on texts treated as spelling variants, by column, with their number."""
+    counts = {name: count for name, count in merged.items() if count}
+    return tuple(
+        (Message("note.spelling_one") if count == 1 else Message("note.spellings")).format(
+            count=f"{count:,}", name=name
+        )
+        for name, count in counts.items()
+    )
+
+
+def tied_households(plan: Plan, source: Engine, rows: int) -> tuple[str, ...]:
+    """Return a warning on published columns that link the members of households although household keys are removed.
+
+    A column links a household if all its rows have one value that no other household has. Exact weights and the income
+    of a household do.
+    """
+    if plan.household is None or rows > _MOST_ROWS:
+        return ()
+    plain = [name for name in other_columns(plan) if plan.columns[name].published is None]
+    shares = {name: _tied_share(source, plan, name) for name in plain}
+    names = ", ".join(f'"{name}"' for name, share in shares.items() if share > _MOST_TIED)
+    if not names:
+        return ()
+    return (Message("note.tied_households", share=max(shares.values()), names=names),)
+
+
+def _tied_share(source: Engine, plan: Plan, name: str) -> float:
+    """Return the proportion of multi-row households that a column links."""
+    text_counts = source.count((plan.household or "", name), reading_of(plan))
+    households, values = text_counts.codes.T
+    # Rows that name no household are one household each.
+    named, told = (
+        np.array([value_of(text, plan.data.missing) is not None for text in texts] or [False], bool)
+        for texts in text_counts.values
+    )
+    several = int((np.bincount(households, weights=text_counts.counts * named[households]) > 1).sum())
+    alone = (np.bincount(households) == 1)[households] & (np.bincount(values) == 1)[values]
+    tied = alone & told[values] & named[households] & (text_counts.counts > 1)
+    return int(tied.sum()) / several if several else 0.0
+
+
+def undone_swaps(plan: Plan, source: Engine, rows: int) -> tuple[str, ...]:
+    """Return a warning on published columns that reveal where swapped households come from, as towns reveal regions."""
+    swapped = [name for name, column in plan.columns.items() if isinstance(column.perturbation, SwapHouseholds)]
+    if not swapped or rows > _MOST_ROWS:
+        return ()
+    beside = (*plan.quasi_identifiers, *other_columns(plan))
+    plain = [name for name in beside if plan.columns[name].perturbation is None and name not in swapped]
+    return tuple(
+        (Message("note.undone_swaps", region=region, name=name))
+        for region in swapped
+        for name in plain
+        if _is_nested(source, plan, name, region)
+    )
+
+
+def _is_nested(source: Engine, plan: Plan, name: str, region: str) -> bool:
+    """Return whether each value of a column occurs in one region only, in too many rows for this to be chance."""
+    text_counts = source.count((name, region), reading_of(plan))
+    values, regions = text_counts.codes.T
+    present = np.array(
+        [value_of(text, plan.data.missing) is not None for text in text_counts.values[0]] or [False], bool
+    )
+    kept = present[values]
+    sizes = np.bincount(values[kept], weights=text_counts.counts[kept])
+    sizes, places = sizes[sizes > 0], np.bincount(values[kept])
+    many = len(sizes) > 1 and float(sizes.mean()) >= _FEWEST_NESTED and len(np.unique(regions[kept])) > 1
+    return bool(many and places.max(initial=0) == 1)
+
+
+def risks_of_persons(plan: Plan) -> tuple[str, ...]:
+    """Return a note if the risks count persons."""
+    return () if plan.person is None else (Message("note.risks_of_persons"),)
+
+
+def inferring_columns(disclosed: Disclosure, rows: int) -> tuple[str, ...]:
+    """Return a warning on published columns that make most rows unique, because no privacy model covers them."""
+    worst = disclosed.most_telling
+    if worst is None or worst.rows <= _MOST_UNIQUE * rows:
+        return ()
+    names = " and ".join(f'"{name}"' for name in worst.columns)
+    return (Message("note.telling", names=names, worst=worst.rows, rows=rows),)
+
+
+def matching_values(measures: Measures) -> tuple[str, ...]:
+    """Return a note on the risks if missing values match every value."""
+    matching = measures.risk.get("matching")
+    if matching is None:
+        return ()
+    highest = matching["after"]["highest"]
+    return (Message("note.matching_values", risk=highest),)
+
+
+def order_remarks(plan: Plan) -> tuple[str, ...]:
+    """Return notes on the order of the published rows."""
+    if plan.output.order == "keep":
+        return (Message("note.order_kept"),)
+    if plan.seed is not None:
+        return (Message("note.seed_named"),)
+    return ()
 
 
 # Above this number of rows, the numbers of a column are not counted one by one.
@@ -89,43 +229,6 @@ def _texts(counted: ValueCounts) -> Mapping[str | None, int]:
     return rows
 
 
-# Above this number of rows, columns are not compared with each other.
-_MOST_ROWS = 1_000_000
-# A column is also reported if it has at most this proportion of the persons of the plan's person column.
-_COARSER = 0.95
-
-
-class ColumnProfiles:
-    """Profiles and suggestions of a source's columns, from the first rows."""
-
-    def __init__(self, plan: Plan, source: Engine) -> None:
-        self.plan, self.source = plan, source
-        self._profiles: dict[str, Profile] = {}
-        self._suggestions: dict[str, Suggestion] = {}
-        self.repeated_names: tuple[str, ...] | None = None
-
-    def readable(self, names: Sequence[str]) -> list[str]:
-        """Return the columns whose values have texts."""
-        textless = self.source.textless(names)
-        return [name for name in names if name not in textless]
-
-    def profile(self, name: str) -> Profile:
-        """Return the profile of a column."""
-        if name not in self._profiles:
-            texts = self.source.first_texts(name)
-            present = {text: rows for text, rows in texts.items() if text not in self.plan.data.missing}
-            self._profiles[name] = Profile(name, present, sum(present.values()))
-        return self._profiles[name]
-
-    def suggestion(self, name: str) -> Suggestion:
-        """Return the suggestion for a column."""
-        from sfumato.hierarchies.role_detection.roles import suggest
-
-        if name not in self._suggestions:
-            self._suggestions[name] = suggest(self.profile(name))
-        return self._suggestions[name]
-
-
 class ReleaseOutcome(Value):
     """The results of the stages of a release."""
 
@@ -145,7 +248,9 @@ def report_of(plan: Plan, source: Engine, outcome: ReleaseOutcome, seconds: Mapp
         source: The raw rows.
         seconds: The duration of each stage.
     """
-    table, result, looks = outcome.table, outcome.result, ColumnProfiles(plan, source)
+    table, result = outcome.table, outcome.result
+    persons, repeated_names = _person_findings(plan, source, table.rows)
+    changes: Mapping[str, Any] = {} if outcome.perturbation is None else outcome.perturbation.figures
     withheld_rows = int(result.recoding.sizes[result.recoding.suppressed].sum())
     return ReleaseReport(
         version=__version__,
@@ -166,13 +271,15 @@ def report_of(plan: Plan, source: Engine, outcome: ReleaseOutcome, seconds: Mapp
         seed=plan.seed,
         input_sha256=source.checksum(),
         candidates=result.nodes,
-        notes=_remarks(looks, outcome, withheld_rows),
+        notes=(*repeated_names, *_remarks(plan, source, outcome, withheld_rows)),
         details={
             "column_count": len(plan.columns),
-            "column_outcomes": _fates(plan, outcome),
+            "column_outcomes": column_fates(plan, table, result.recoding, changes.get("unchanged", ())),
             **result.details,
-            **dict(_further_figures(looks, outcome)),
-            **({} if outcome.perturbation is None else {"perturbation": outcome.perturbation.figures}),
+            **({} if plan.person is None else {"counts_persons": True}),
+            **persons,
+            **dict(_further_figures(plan, source, outcome)),
+            **({"perturbation": changes} if outcome.perturbation else {}),
         },
         disclosure=outcome.disclosed,
         star_rows=plan.output.suppressed == "star",
@@ -180,10 +287,13 @@ def report_of(plan: Plan, source: Engine, outcome: ReleaseOutcome, seconds: Mapp
     )
 
 
-def _fates(plan: Plan, outcome: ReleaseOutcome) -> dict[str, Fate]:
-    """Return how each column was published."""
-    changes: Mapping[str, Any] = {} if outcome.perturbation is None else outcome.perturbation.figures
-    return column_fates(plan, outcome.table, outcome.result.recoding, changes.get("unchanged", ()))
+def _person_findings(plan: Plan, source: Engine, rows: int) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """Return which removed columns name persons; few plans have identifiers, and the detection loads slowly."""
+    if not plan.named("identifier"):
+        return {}, ()
+    from sfumato.pipelines.release_stages.uncounted_persons import person_findings
+
+    return person_findings(plan, source, rows)
 
 
 def _losses(outcome: ReleaseOutcome) -> dict[str, Any]:
@@ -198,15 +308,8 @@ def _losses(outcome: ReleaseOutcome) -> dict[str, Any]:
     return {**measured, own.loss_name: {"value": sum(own.per_column.values()), "per_column": own.per_column}}
 
 
-def _further_figures(looks: ColumnProfiles, outcome: ReleaseOutcome) -> Iterator[tuple[str, Any]]:
-    """Yield metrics that only some releases have: transformed columns, limited levels, persons, households."""
-    plan, source = looks.plan, looks.source
-    if plan.person is not None:
-        yield "counts_persons", True
-    if uncounted := uncounted_persons(looks, outcome.table.rows):
-        yield "persons_uncounted", [*uncounted]
-    elif shared := shared_identifiers(looks):
-        yield "shared_identifiers", [*shared]
+def _further_figures(plan: Plan, source: Engine, outcome: ReleaseOutcome) -> Iterator[tuple[str, Any]]:
+    """Yield metrics that only some releases have: transformed columns, limited levels, households."""
     if allowed := levels_allowed(plan, outcome.table):
         yield "levels_allowed", allowed
     if rare := [*rare_values_named(plan, outcome.table, outcome.result.recoding), *_revealing_means(outcome)]:
@@ -231,12 +334,10 @@ def _revealing_means(outcome: ReleaseOutcome) -> Iterator[dict[str, Any]]:
         yield from ({"column": name, "means": number} for name, number in revealing.items())
 
 
-def _remarks(looks: ColumnProfiles, outcome: ReleaseOutcome, withheld_rows: int) -> tuple[str, ...]:
+def _remarks(plan: Plan, source: Engine, outcome: ReleaseOutcome, withheld_rows: int) -> tuple[str, ...]:
     """Return the notes of all stages."""
-    plan, source = looks.plan, looks.source
     table, result = outcome.table, outcome.result
     return (
-        *repeated_persons(looks),
         *tied_households(plan, source, table.rows),
         *undone_swaps(plan, source, table.rows),
         *inferring_columns(outcome.disclosed, table.rows - withheld_rows),
@@ -251,90 +352,20 @@ def _remarks(looks: ColumnProfiles, outcome: ReleaseOutcome, withheld_rows: int)
         *column_codes(plan),
         *outcome.limit_remarks,
         *(() if outcome.perturbation is None else outcome.perturbation.notes),
-        *exposed_keys(plan),
+        *_exposed_keys(plan),
     )
+
+
+def _exposed_keys(plan: Plan) -> tuple[str, ...]:
+    """Return a warning if key files of the plan are readable by others than their owner."""
+    if not plan.pseudonyms:
+        return ()
+    from sfumato.pipelines.persons.pseudonyms import exposed_keys
+
+    return exposed_keys(plan)
 
 
 def _class_figures(recoding: Recoding, rows: int) -> ClassFigures:
     kept = recoding.sizes[~recoding.suppressed]
     average = float(kept.mean()) if len(kept) else 0.0
     return ClassFigures(len(kept), int(kept.min(initial=rows)), int(kept.max(initial=0)), average)
-
-
-def uncounted_persons(looks: ColumnProfiles, rows: int) -> tuple[dict[str, Any], ...]:
-    """Return the identifiers within whose values personal attributes are constant, the coarsest first."""
-    plan = looks.plan
-    names = looks.readable([name for name in plan.named("identifier") if name in looks.source.columns])
-    if not names or rows > _MOST_ROWS:
-        return ()
-    profiles = {name: looks.profile(name) for name in names}
-    limit = _COARSER * looks.profile(plan.person).distinct_keys if plan.person else rows
-    few = {name: one for name, one in profiles.items() if one.counts and one.distinct_keys < limit}
-    found = {name: few[name].present / few[name].distinct_keys for name in _naming_persons(looks, few)}
-    order = sorted(found, key=lambda name: -found[name])
-    return tuple({"column": name, "rows_each": round(found[name], 2)} for name in order)
-
-
-def shared_identifiers(looks: ColumnProfiles) -> tuple[dict[str, Any], ...]:
-    """Return the removed columns whose values repeat as those of persons do, although each row is counted.
-
-    Returns:
-        For each column, the number of `rows` that share their value and the number of rows `looked_at`.
-    """
-    from sfumato.hierarchies.role_detection.roles import may_name_persons
-
-    names = looks.readable(looks.plan.named("identifier")) if looks.plan.person is None else ()
-    found = []
-    for name in names:
-        profile, by_name = looks.profile(name), looks.suggestion(name).concept == "name"
-        # Names may repeat by chance, unless they do so more often.
-        denotes = (not by_name or repeated_persons(looks)) and _may_denote(looks, name)
-        if denotes or may_name_persons(profile):
-            shared = sum(rows for rows in profile.counts.values() if rows > 1)
-            found.append({"column": name, "rows": shared, "looked_at": profile.rows})
-    return tuple(sorted(found, key=lambda entry: -entry["rows"]))
-
-
-def _may_denote(looks: ColumnProfiles, name: str) -> bool:
-    """Return whether the values of a removed column repeat as those of persons can, whatever the column is called."""
-    from sfumato.hierarchies.role_detection.suggestion import Suggestion
-    from sfumato.pipelines.plan_suggestion.person_columns import may_denote
-
-    return may_denote(looks.profile(name), Suggestion("identifier", "", concept=looks.suggestion(name).concept))
-
-
-def repeated_persons(looks: ColumnProfiles) -> tuple[str, ...]:
-    """Return a warning if names of persons repeat and there is no person column; computed once."""
-    if looks.repeated_names is None:
-        looks.repeated_names = _repeated_names(looks)
-    return looks.repeated_names
-
-
-def _repeated_names(looks: ColumnProfiles) -> tuple[str, ...]:
-    from sfumato.pipelines.plan_suggestion.person_columns import repeated_names
-
-    names = () if looks.plan.person is not None else looks.readable(looks.plan.named("identifier"))
-    profiles = {name: looks.profile(name) for name in names}
-    suggestions = {name: looks.suggestion(name) for name in profiles}
-    if not any(suggestion.concept == "name" for suggestion in suggestions.values()):
-        return ()
-    known = {name: looks.profile(name) for name in looks.plan.quasi_identifiers}
-    suggestions |= {name: looks.suggestion(name) for name in known}
-    k = requested_class_size(looks.plan.privacy, 2)
-    note = repeated_names(looks.source, suggestions, {**profiles, **known}, k)
-    return (note,) if note else ()
-
-
-def _naming_persons(looks: ColumnProfiles, candidates: dict[str, Profile]) -> Iterator[str]:
-    from sfumato.hierarchies.role_detection.suggestion import Suggestion
-    from sfumato.pipelines.plan_suggestion.person_columns import constant_within
-
-    repeating = [name for name in candidates if _may_denote(looks, name)]
-    if not repeating:
-        return
-    # All are treated as identifiers, because the plan removes them.
-    own = {name: Suggestion("identifier", "", concept=looks.suggestion(name).concept) for name in candidates}
-    further = looks.readable([name for name in looks.plan.columns if name not in candidates])
-    profiles = {**candidates, **{name: looks.profile(name) for name in further}}
-    suggestions = {**{name: looks.suggestion(name) for name in further}, **own}
-    yield from (name for name in repeating if constant_within(looks.source, name, suggestions, profiles))
