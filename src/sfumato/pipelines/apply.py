@@ -156,7 +156,9 @@ def _apply(engine: Engine, plan: Plan, earlier: _Earlier, stage: Path, drop_viol
     recoding = _recoding(table, recoding_file)
     failing = _failing(table, recoding, plan, earlier.persons)
     if failing.any() and not drop_violating:
-        raise _broken(int(recoding.sizes[failing].sum()), int(failing.sum()))
+        raise ViolationError(
+            "reapply.applied_to_these_rows", rows=int(recoding.sizes[failing].sum()), classes=int(failing.sum())
+        )
     recoding = replace(recoding, suppressed=recoding.suppressed | failing)
     target = stage / f"data.{plan.output.format}"
     verdict, found = _written(engine, plan, table, recoding, target, earlier)
@@ -164,10 +166,6 @@ def _apply(engine: Engine, plan: Plan, earlier: _Earlier, stage: Path, drop_viol
     write_text(stage / "report.json", json.dumps(outcome.to_dict(), indent=2, ensure_ascii=False) + "\n")
     found.record()
     return outcome
-
-
-def _broken(rows: int, classes: int) -> ViolationError:
-    return ViolationError("reapply.applied_to_these_rows", rows=rows, classes=classes)
 
 
 def _written(

@@ -113,7 +113,7 @@ def risk(
     with closing(open_engine(data, resolved, "frames" if row_numbers else None, names)) as source:
         counted = _table(source, resolved)
         size = _population_size(counted.rows, population_size, sampling_fraction)
-        share = sampling_fraction or _share(counted.rows, size)
+        share = sampling_fraction or (1.0 if size is None else counted.rows / size)
         figures = survey(
             counted,
             resolved.data.on_missing,
@@ -191,11 +191,6 @@ def _population_size(rows: int, size: int | None, fraction: float | None) -> int
     if size is not None and size < rows:
         raise PlanError("population.the_population_of_is_smaller", size=size, rows=rows)
     return size
-
-
-def _share(rows: int, size: int | None) -> float:
-    """Return the proportion of the population in the rows, or 1 if its size is unknown."""
-    return 1.0 if size is None else rows / size
 
 
 def _table(source: Engine, plan: Plan) -> FrequencyTable:
