@@ -26,6 +26,7 @@ from sfumato.tables.cells.system import (
     public_floor,
 )
 from sfumato.tables.cells.table_part import TablePart, in_group, in_part
+from sfumato.tables.formats import JJ, format_of
 from sfumato.tables.formats.argus_columns import office_columns
 from sfumato.tables.formats.delimited_cells import read_delimited_cells
 from sfumato.tables.formats.solver_file import read_jj
@@ -180,7 +181,7 @@ def _column(columns: TextColumns, name: str, default: Numbers) -> Numbers:
 def _relations(plan: TablePlan, places: dict[str, int]) -> LinearConstraints:
     assert plan.table.relations is not None  # it goes together with cells
     path = plan.table.relations.within(plan.folder)
-    if path.suffix.lower() == ".jj":
+    if format_of(path) is JJ:
         return read_jj(path, plan.table.encoding).relations()
     columns = read_columns(path, plan.table.dialect)
     rows: dict[str, dict[int, float]] = {}

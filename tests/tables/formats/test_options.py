@@ -1,10 +1,14 @@
 """Options of WRITETABLE, and levels by digits: what cannot be meant is refused while it is read."""
 
+from typing import get_args
+
 import pytest
 
 from sfumato.errors import DataError
+from sfumato.tables.formats import BY_NAME, FORMATS, format_of
 from sfumato.tables.formats.batch_file import Command, output_in
 from sfumato.tables.formats.metadata import parse_metadata
+from sfumato.tables.plan.table_plan import OfficeFile
 
 
 def asked(kind, options):
@@ -49,3 +53,10 @@ def test_levels_that_do_not_fit_the_width_of_the_code_are_refused(levels):
 def test_levels_that_fit_are_read():
     lines = ["nace 1 3", "  <RECODEABLE>", "  <HIERARCHICAL>", "  <HIERLEVELS> 2 1 0"]
     assert parse_metadata(lines, "a.rda").variables[0].options["HIERLEVELS"] == ("2", "1", "0")
+
+
+def test_every_file_that_a_plan_may_ask_for_has_a_format_and_a_writer():
+    names = get_args(OfficeFile)
+    assert set(names) <= set(BY_NAME)
+    assert all(bool(BY_NAME[name].written) != (name == "tab") for name in names)
+    assert all(not one.content or format_of(f"a{one.suffix.upper()}") is one for one in FORMATS)

@@ -13,6 +13,7 @@ from sfumato.pipelines.tables.table_release import PerturbedTable, ProtectedTabl
 from sfumato.pipelines.tables.table_source import columns_from, errors_in, with_metadata
 from sfumato.tables.attack.findings import Audit
 from sfumato.tables.cells.columns import TextColumns
+from sfumato.tables.formats import JJ, format_of
 from sfumato.tables.linear_programs import check_installed
 from sfumato.tables.linked.from_plan import InputTable
 from sfumato.tables.linked.records import Chain
@@ -79,7 +80,7 @@ def audit(
 
 def _plan_for(table: Any, plan: TablePlan) -> TablePlan:
     """Return the plan for the audited table; a `.jj` file has its own cells, constraints and protection levels."""
-    if isinstance(table, str | Path) and Path(table).suffix.lower() == ".jj" and plan.table.cells is None:
+    if format_of(table) is JJ and plan.table.cells is None:
         path = str(Path(table).resolve())
         return replace(
             read_table_plan({"version": 1, "table": {"cells": path, "relations": path}}), attackers=plan.attackers
@@ -89,7 +90,7 @@ def _plan_for(table: Any, plan: TablePlan) -> TablePlan:
 
 def _all_unsafe(table: Any, columns: TextColumns, reading: ParsedTable) -> bool:
     """Return whether all suppressed cells of a `.jj` file are sensitive; such files mark no secondary suppressions."""
-    if not isinstance(table, str | Path) or Path(table).suffix.lower() != ".jj":
+    if format_of(table) is not JJ:
         return False
     marks = {mark for mark, hit in zip(columns.text("status"), np.isnan(reading.exact), strict=True) if hit}
     return marks == {"u"}

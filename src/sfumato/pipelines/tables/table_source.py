@@ -16,6 +16,7 @@ from sfumato.tables.argus.file_errors import likely_encoding, lines_of
 from sfumato.tables.build import read_source
 from sfumato.tables.cells.columns import TextColumns, read_columns
 from sfumato.tables.crosstabs.crosstabs import as_cells
+from sfumato.tables.formats import METADATA, PX, TAB, format_of
 from sfumato.tables.formats.argus_columns import office_columns, refuse_others, respondents_in, with_masks, with_names
 from sfumato.tables.formats.delimited_cells import (
     RESPONDENTS,
@@ -31,7 +32,6 @@ from sfumato.tables.plan.table_plan import TablePlan
 from sfumato.tables.tabulate import shaped, table_of
 from sfumato.values import replace
 
-TAB = ".tab"
 # The default code of a total.
 TOTAL = Dimension(column="").total
 
@@ -43,7 +43,7 @@ def with_metadata(plan: TablePlan, table: Any = None) -> TablePlan:
         table: The table that is read instead of the plan's source. Unless it is a `.tab` file, the metadata of the
             plan's source still apply.
     """
-    given = Path(table) if isinstance(table, str | Path) and Path(table).suffix.lower() == TAB else None
+    given = Path(table) if format_of(table) is TAB else None
     source = plan.table.source.within(plan.folder) if plan.table.source is not None else None
     return _with_respondents(_with_office_totals(plan, given, source), given or source)
 
@@ -118,9 +118,9 @@ def _with_totals(plan: TablePlan, path: Path | None, dimensions: Mapping[str, Di
 
 def _described(plan: TablePlan, path: Path | None) -> Path | None:
     """Return the metadata file of a `.tab` file if it exists, else None."""
-    if path is None or path.suffix.lower() != TAB:
+    if path is None or format_of(path) is not TAB:
         return None
-    described = _metadata_of(path, plan) or path.with_suffix(".rda")
+    described = _metadata_of(path, plan) or path.with_suffix(METADATA.suffix)
     return described if described.is_file() else None
 
 
@@ -173,7 +173,7 @@ def columns_from(table: Any, plan: TablePlan, published: bool = False) -> TextCo
 def _metadata_of(path: Path, plan: TablePlan) -> Path | None:
     """Return the metadata of a file: its own, or the plan's for the source and for files without metadata."""
     own = plan.table.source is not None and (plan.table.source.within(plan.folder)).resolve() == path.resolve()
-    if plan.table.metadata is None or (not own and path.with_suffix(".rda").is_file()):
+    if plan.table.metadata is None or (not own and path.with_suffix(METADATA.suffix).is_file()):
         return None
     return plan.table.metadata.within(plan.folder)
 
@@ -286,13 +286,13 @@ def errors_in(path: Path | None, source: TableSource, dimensions: Mapping[str, D
 
 def _place_of(error: DataError, path: Path, source: TableSource, dimensions: Mapping[str, Dimension]) -> Place | None:
     """Return the position of the first row that an error is about; None if it is unknown."""
-    suffix = path.suffix.lower()
-    if suffix == ".px":
+    form = format_of(path)
+    if form is PX:
         return _at(data_places("\n".join(lines_of(path, source.encoding)), path.name), error.rows)
-    if suffix in (".tab", ".jj"):
+    if form is not None and form.first_line:
         lines = lines_of(path, source.encoding)
         filled = [(number, 1) for number, line in enumerate(lines, start=1) if line.strip()]
-        return _at(filled if suffix == ".tab" else filled[2:], error.rows)
+        return _at(filled[form.first_line - 1 :], error.rows)
     return _in_lines(error, path, source, dimensions) if format_named(path) is CSV else None
 
 

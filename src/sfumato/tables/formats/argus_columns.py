@@ -9,6 +9,7 @@ import numpy as np
 from sfumato.errors import PlanError
 from sfumato.tables.argus.office_table import OF_FLAG, ArgusTable, choices_of, masked_of
 from sfumato.tables.cells.columns import TextColumns
+from sfumato.tables.formats import JJ, METADATA, PX, TAB, format_of
 from sfumato.tables.formats.cells_file import check_totals, read_cells, response_of
 from sfumato.tables.formats.delimited_cells import (
     CONFIDENTIAL,
@@ -24,16 +25,6 @@ from sfumato.tables.formats.px import read_px
 from sfumato.tables.formats.solver_file import plain, read_jj
 from sfumato.tables.plan.sections import TableSource
 
-SUFFIXES = (".px", ".jj", ".tab")
-# Files that belong to tables but contain none.
-OTHERS = {
-    ".hrc": "a hierarchy",
-    ".rda": "metadata",
-    ".hst": "an a priori file",
-    ".cdl": "a list of labels",
-    ".grc": "a recoding",
-    ".arb": "a batch file",
-}
 _MARKS = ("s", "u", "z")
 
 
@@ -59,14 +50,14 @@ def office_columns(
         PlanError: A `.tab` file has no metadata.
         DataError: The file is invalid; the message names line and column.
     """
-    suffix = path.suffix.lower()
-    if suffix == ".px":
+    form = format_of(path)
+    if form is PX:
         return _by_codes(read_px(path, encoding), value, published)
-    if suffix == ".jj":
+    if form is JJ:
         return _by_ids(read_jj(path, encoding), value, published)
-    if suffix != ".tab":
+    if form is not TAB:
         return None
-    described = metadata or path.with_suffix(".rda")
+    described = metadata or path.with_suffix(METADATA.suffix)
     if not described.is_file():
         raise PlanError("metadata", name=path.name)
     columns = read_metadata(described, encoding)
@@ -95,9 +86,9 @@ def respondents_in(metadata: Metadata, value: str) -> dict[str, Any]:
 
 def refuse_others(path: Path) -> None:
     """Refuse a file that belongs to a table but contains none."""
-    kind = OTHERS.get(path.suffix.lower())
-    if kind is not None:
-        raise PlanError("no-table", name=path.name, kind=kind)
+    form = format_of(path)
+    if form is not None and form.content:
+        raise PlanError("no-table", name=path.name, kind=form.content)
 
 
 def with_masks(columns: TextColumns, name: str = "the table") -> TextColumns:

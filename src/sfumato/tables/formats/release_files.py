@@ -16,6 +16,7 @@ from sfumato.tables.cells.columns import TextColumns
 from sfumato.tables.cells.constraints import precision_of, tidied
 from sfumato.tables.cells.system import BoolArray, Numbers, Places
 from sfumato.tables.cells.table_part import TablePart
+from sfumato.tables.formats import BY_NAME
 from sfumato.tables.formats.apriori_file import apriori_text
 from sfumato.tables.formats.argus_outputs import Protected, output_text, shown, written_without_hidden
 from sfumato.tables.formats.cells_file import written_cells
@@ -38,8 +39,6 @@ _PACKAGE = "http://schemas.openxmlformats.org/package/2006"
 _MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
 # A fixed date, so that the same table gives the same file.
 _DAY = (1980, 1, 1, 0, 0, 0)
-# Internal kinds: they contain true values, or show which suppressed cells are sensitive.
-HOUSE = ("code-value", "sbs", "jj", "hst", "tab")
 # The status of a sensitive cell by the rule that classifies it; by any other rule it is manual.
 OF_RULE = {
     **{"p-percent": ArgusStatus.UNSAFE, "dominance": ArgusStatus.UNSAFE},
@@ -81,7 +80,7 @@ def _files(house: Protected, handed_out: Protected, plan: TablePlan) -> dict[str
     files: dict[str, bytes] = {}
     house, handed_out = house.in_order(), handed_out.in_order()
     for kind in plan.output.files:
-        if kind in HOUSE:
+        if BY_NAME[kind].internal:
             files |= {f"internal/{name}": data for name, data in _written(house, kind).items()}
         else:
             files |= written_without_hidden(handed_out, partial(_written, kind=kind))
@@ -136,20 +135,19 @@ def _written(done: Protected, kind: str) -> dict[str, bytes]:
     if kind == "xlsx":
         head = [*(tree.name for tree in table.trees), table.value]
         rows = [[*table.codes(cell), shown(done, cell)] for cell in range(len(table))]
-        return {"table.xlsx": workbook(head, rows, masked_of(table.statuses).tolist())}
+        return {BY_NAME[kind].written: workbook(head, rows, masked_of(table.statuses).tolist())}
     if kind == "tab":
         return {name: text.encode() for name, text in written_cells(table, "table").items()}
-    texts: dict[str, Callable[[], tuple[str, str]]] = {
-        "px": lambda: ("table.px", px_text(table)),
-        "sdmx": lambda: ("table-sdmx.csv", sdmx_text(table)),
-        "pivot": lambda: ("table-pivot.csv", output_text(done, 2, {})),
-        "code-value": lambda: ("table-code-value.txt", output_text(done, 3, {"AS": True, "FL": True})),
-        "sbs": lambda: ("table-sbs.txt", output_text(done, 4, {})),
-        "jj": lambda: ("table.jj", jj_text(table)),
-        "hst": lambda: ("table.hst", apriori_text(table)),
+    texts: dict[str, Callable[[], str]] = {
+        "px": lambda: px_text(table),
+        "sdmx": lambda: sdmx_text(table),
+        "pivot": lambda: output_text(done, 2, {}),
+        "code-value": lambda: output_text(done, 3, {"AS": True, "FL": True}),
+        "sbs": lambda: output_text(done, 4, {}),
+        "jj": lambda: jj_text(table),
+        "hst": lambda: apriori_text(table),
     }
-    name, text = texts[kind]()
-    return {name: text.encode()}
+    return {BY_NAME[kind].written: texts[kind]().encode()}
 
 
 def _alike(table: ArgusTable) -> ArgusTable:

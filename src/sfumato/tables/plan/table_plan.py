@@ -26,6 +26,7 @@ from sfumato.schema.dataclass_schema import KeyInfo, record_of
 from sfumato.schema.files import load_plan
 from sfumato.schema.paths import FilePath, PlanPath, with_moved_paths
 from sfumato.schema.release_plan import RELEASE, ReleasePlan
+from sfumato.tables.formats import BY_NAME
 from sfumato.tables.plan import rules
 from sfumato.tables.plan.rules import GroupDisclosure
 from sfumato.tables.plan.sections import (
@@ -49,8 +50,6 @@ from sfumato.tables.plan.sections import (
 from sfumato.values import Value, asdict, field, replace
 
 OfficeFile = Literal["px", "sdmx", "xlsx", "code-value", "pivot", "sbs", "jj", "hst", "tab"]
-# Files with suppression patterns and protection levels, for the next run.
-MASKED_FILES = ("jj", "hst", "tab")
 WHAT_A_PLAN_IS = (
     "A plan of a table is a YAML or JSON file that names the table, its dimensions and its "
     "sensitivity rules; examples are shown by: sfumato docs tables"
@@ -116,7 +115,7 @@ class TablePlan(Value):
         if self.perturbation is None:
             return []
         rounded = isinstance(self.perturbation, Rounding)
-        return [kind for kind in self.output.files if kind in MASKED_FILES or (kind == "sbs" and not rounded)]
+        return [kind for kind in self.output.files if BY_NAME[kind].patterns or (kind == "sbs" and not rounded)]
 
     @property
     def counts_rows(self) -> bool:
