@@ -139,6 +139,12 @@ def disclosure(persons: Persons, whole: Persons) -> float:
     )
 
 
+def spread(persons: Persons) -> float:
+    """How far the greatest number is from the smallest."""
+    numbers = [float(value) for value in values_of(persons) if value is not None]
+    return max(numbers) - min(numbers) if numbers else 0
+
+
 def greatest_share(persons: Persons, values: Sequence[str] = (), **_: Any) -> float:
     return max((share(value, persons) for value in values or values_of(persons)), default=0)
 
@@ -257,6 +263,12 @@ MODELS: dict[str, Definition] = {
         ({"alpha": 0.6, "k": 2}, {"alpha": 0.4, "k": 1, "values": ["1", "3"]}),
         lambda one, whole, plan: greatest_share(one.persons, **plan), "alpha",
         keeps=lambda one, whole, plan: len(one.persons) >= plan["k"],
+    ),
+    "k-e-anonymity": Definition(
+        ({"k": 2, "e": 2}, {"k": 3, "e": 0.5}),
+        lambda one, whole, plan: spread(one.persons), "e", min,
+        keeps=lambda one, whole, plan: len(values_of(one.persons) - {None}) >= plan["k"],
+        by_persons=False,
     ),
     "l-diversity": Definition(
         ({"l": 3}, {"l": 2}, {"l": 2.2, "variant": "entropy"}, {"l": 2, "variant": "recursive", "c": 1.5}),

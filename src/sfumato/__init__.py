@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from sfumato.microdata.models.differential_privacy import DifferentialPrivacy as DifferentialPrivacy
     from sfumato.microdata.models.k_anonymity import AlphaKAnonymity as AlphaKAnonymity
     from sfumato.microdata.models.k_anonymity import KAnonymity as KAnonymity
+    from sfumato.microdata.models.k_e_anonymity import KEAnonymity as KEAnonymity
     from sfumato.microdata.models.l_diversity import LDiversity as LDiversity
     from sfumato.microdata.models.likeness import BetaLikeness as BetaLikeness
     from sfumato.microdata.models.likeness import DeltaDisclosure as DeltaDisclosure
@@ -124,6 +125,7 @@ _HOMES = {
     "microdata.data_plan": ("DataPlan",),
     "microdata.models.differential_privacy": ("DifferentialPrivacy",),
     "microdata.models.k_anonymity": ("AlphaKAnonymity", "KAnonymity"),
+    "microdata.models.k_e_anonymity": ("KEAnonymity",),
     "microdata.models.l_diversity": ("LDiversity",),
     "microdata.models.likeness": ("BetaLikeness", "DeltaDisclosure"),
     "microdata.models.population_lists": ("DeltaPresence", "KMap", "Subset"),

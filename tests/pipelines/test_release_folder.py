@@ -23,6 +23,7 @@ MODELS = {
     "k-map": {"k": 6, "population": "population.csv"},
     "k-map of a table": {"k": 6, "population": {"source": "population.csv", "separator": ",", "missing": ["?"]}},
     "alpha-k-anonymity": {"alpha": 0.7, "k": 3, "column": "ill"},
+    "k-e-anonymity": {"k": 2, "e": 2, "column": "wage"},
     "l-diversity": {"l": 2, "column": "ill"},
     "l-diversity, entropy": {"l": 1.8, "column": "ill", "variant": "entropy"},
     "l-diversity, recursive": {"l": 2, "column": "ill", "variant": "recursive", "c": 4},

@@ -43,6 +43,7 @@ MODELS = {
         {"alpha": 0.5, "k": 2, "column": "s"},
         {"alpha": 0.5, "k": 2, "column": "s", "values": ["hiv", "01"]},
     ],
+    "k-e-anonymity": [{"k": 2, "e": 2.5, "column": "s"}],
     "l-diversity": [
         {"l": 2, "column": "s"},
         {"l": 2.5, "column": "s", "variant": "entropy"},

@@ -14,6 +14,7 @@ SHAPES = records_by_name(
         "k-anonymity": ("sfumato.microdata.models.k_anonymity", "KAnonymity"),
         "k-map": ("sfumato.microdata.models.population_lists", "KMap"),
         "alpha-k-anonymity": ("sfumato.microdata.models.k_anonymity", "AlphaKAnonymity"),
+        "k-e-anonymity": ("sfumato.microdata.models.k_e_anonymity", "KEAnonymity"),
         "l-diversity": ("sfumato.microdata.models.l_diversity", "LDiversity"),
         "t-closeness": ("sfumato.microdata.models.t_closeness", "TCloseness"),
         "delta-disclosure": ("sfumato.microdata.models.likeness", "DeltaDisclosure"),

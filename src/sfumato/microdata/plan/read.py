@@ -292,6 +292,8 @@ def _promise_faults(plan: RequestedPlan, model: PrivacyModel, at: str) -> list[P
     """Return issues of a model: its column, and the values it lists."""
     name = _named_column(model)
     faults = _column_faults(plan, name, f"{at}.column", ("sensitive",), "Give it the role sensitive.")
+    if plan.person is not None and not model.counts_persons and model.judges == "values":
+        faults.append(issue(at, "model_needs_one_row", name=model.name))
     column = plan.columns.get(name or "")
     if column is None:
         return faults
