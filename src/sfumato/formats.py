@@ -113,6 +113,16 @@ PARQUET = Format(
     copied=True,
     cells=True,
 )
+ARROW = Format(
+    "arrow",
+    (".arrow", ".feather"),
+    media_type="application/vnd.apache.arrow.file",
+    reads={"duckdb": "arrow_files:read_arrow", "records": "arrow_files:read_records"},
+    writes={"duckdb": "arrow_files:write_arrow", "records": "arrow_files:write_records"},
+    uploads=(".arrow", ".feather"),
+    keeps_types=True,
+    cells=True,
+)
 JSON = Format(
     "json",
     (".json", ".jsonl", ".ndjson"),
@@ -146,7 +156,7 @@ SURVEY = Format(
     reads={"duckdb": "duckdb.sources:read_survey_file"},
 )
 
-FORMATS = {form.name: form for form in (CSV, PARQUET, JSON, EXCEL, SQLITE, DUCKDB_FILE, SURVEY)}
+FORMATS = {form.name: form for form in (CSV, PARQUET, ARROW, JSON, EXCEL, SQLITE, DUCKDB_FILE, SURVEY)}
 # Formats of releases, and names of their files; endings of uploaded rows.
 RELEASED = tuple(form for form in FORMATS.values() if "duckdb" in form.writes)
 PUBLISHED = tuple(form.published for form in RELEASED)

@@ -7,7 +7,8 @@ from pathlib import Path
 from sfumato.delimited.records import FORMULA, NUMBER, QUOTED, plain_cell, quoted_cell
 from sfumato.engines import sql
 from sfumato.engines.duckdb.engine import DuckDBEngine
-from sfumato.engines.duckdb.writing import copy_statement
+from sfumato.engines.duckdb.expressions import as_text
+from sfumato.engines.duckdb.writing import copy_statement, finish_copy
 from sfumato.engines.engine import Engine, MissingRules, PublishedRows
 from sfumato.engines.join_keys import PERSONS_FILE
 from sfumato.errors import InternalError, PlanError
@@ -132,8 +133,9 @@ def _file(
         for side, column in enumerate(pair)
     ]
     part = path.with_name(f"bounds-{path.name}")
-    select = f"SELECT {sql.listed(['*', *further])} FROM {published.source.table}"
+    select = f"SELECT {sql.listed(['*', *further])} FROM {published.source.table} AS s"
     published.ask(copy_statement(select, part, separator))
+    finish_copy(part)
     columns = (*published.columns, *(column for pair in names.values() for column in pair))
     published.close()
     part.replace(path)
@@ -151,4 +153,4 @@ def _lookup(name: str, labels: Mapping[str, Bounds], side: int) -> str:
         return f"NULL::{kind}"
     texts = sql.listed(sql.text(text) for text, _ in known)
     numbers = sql.listed(repr(number) for _, number in known)
-    return f"([{numbers}]::{kind}[])[list_position([{texts}], {sql.name(name)})]"
+    return f"([{numbers}]::{kind}[])[list_position([{texts}], {as_text(name)})]"

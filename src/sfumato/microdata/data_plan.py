@@ -39,7 +39,7 @@ class DataPlan(PlanPart):
 
     source: Annotated[PlanPath | None, KeyInfo("path of the data, relative to the plan")] = None
     format: Annotated[
-        Literal["csv", "parquet", "json", "excel", "sqlite", "duckdb", "survey"] | None,
+        Literal["csv", "parquet", "arrow", "json", "excel", "sqlite", "duckdb", "survey"] | None,
         KeyInfo("of the source; by the end of its name unless given"),
     ] = None
     separator: Annotated[str | None, KeyInfo("of a CSV file; found out when not given")] = None

@@ -11,7 +11,7 @@ from sfumato.engines import sql
 from sfumato.engines.dataframes.sources import SHORT_FLOATS
 from sfumato.engines.duckdb.database import compiled, connected, explained
 from sfumato.engines.duckdb.engine import DuckDBEngine
-from sfumato.engines.duckdb.writing import copy_statement
+from sfumato.engines.duckdb.writing import copy_statement, finish_copy
 from sfumato.engines.join_keys import PERSON
 
 
@@ -38,6 +38,7 @@ def write_rows(rows: Rows, target: Path, separator: str) -> DuckDBEngine:
             connection.register("frame_rows", arrays)
             names = sql.listed(f"c{place} AS {sql.name(column)}" for place, column in enumerate(rows.columns))
             connection.execute(copy_statement(f"SELECT {names} FROM frame_rows", target, separator)).fetchall()
+        finish_copy(target)
     except compiled().Error as error:
         raise explained(error, "utf-8") from None
     return DuckDBEngine.of_published(target, rows.columns, separator)

@@ -28,7 +28,7 @@ from sfumato.engines.duckdb.in_memory_apply import RowCodes
 from sfumato.engines.duckdb.join_apply import Joining
 from sfumato.engines.duckdb.sources import Source, csv_source, file_list, open_source, opened_for
 from sfumato.engines.duckdb.streaming_apply import Stream, streams
-from sfumato.engines.duckdb.writing import ReplacesColumns, asked
+from sfumato.engines.duckdb.writing import ReplacesColumns, asked, finish_copy
 from sfumato.engines.engine import LOOKED_AT_ROWS, MissingRules, ReadsSource
 from sfumato.engines.files import about_rows, checksum, files_of, format_of
 from sfumato.engines.join_keys import PERSON, PERSONS_FILE
@@ -280,6 +280,7 @@ class DuckDBEngine(ReadsSource, CountsByCodes, KeepsTextRows, ReplacesColumns):
                 self._stream(Stream(application, recoding), target)
             else:
                 texts = self._join(Joining(application, target, self._rows))
+        finish_copy(target)
         published = DuckDBEngine.of_published(
             target, application.published_columns, self.source.separator, self.plan, self._shareable()
         )

@@ -206,7 +206,7 @@ def read_sqlite(connection: Any, path: Path, data: DataPlan, _names: Sequence[st
             bytes_in = [column for column in values if column not in texts]
             _check_any_text(values, bytes_in)
             cursor.execute(f"SELECT {sql.listed(texts.values())} FROM {sql.name(table)}")
-            return _beside(_loaded(connection, cursor.fetch_record_batch()), values, bytes_in)
+            return _beside(loaded(connection, cursor.fetch_record_batch()), values, bytes_in)
     except (driver.Error, UnicodeDecodeError):  # names of tables and columns that are no valid texts
         raise damaged(path) from None
 
@@ -248,7 +248,7 @@ def read_workbook(connection: Any, path: Path, data: DataPlan, names: Sequence[s
     rows = cells if data.header is False else cells[1:]
     texts = {name: _cells(name, [row[place] for row in rows]) for place, name in enumerate(columns)}
     return replace(
-        _loaded(connection, texts), notes=(*others, *marked.notes, *notes), sheet=sheet.name, sheets=sheet.all
+        loaded(connection, texts), notes=(*others, *marked.notes, *notes), sheet=sheet.name, sheets=sheet.all
     )
 
 
@@ -256,7 +256,7 @@ def read_survey_file(connection: Any, path: Path, _data: DataPlan, _names: Seque
     from sfumato.engines.survey_files import read_survey
 
     survey = read_survey(path)
-    return _loaded(connection, {name: np.array(texts, object) for name, texts in survey.columns.items()})
+    return loaded(connection, {name: np.array(texts, object) for name, texts in survey.columns.items()})
 
 
 def _cells(name: str, values: Sequence[Any]) -> Any:
@@ -271,7 +271,8 @@ def _whole(value: Any) -> Any:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-def _loaded(connection: Any, rows: Any) -> Source:
+def loaded(connection: Any, rows: Any) -> Source:
+    """Return the source of rows that are read into the database: arrays by name, or rows of Arrow."""
     register(connection, "loaded_rows", rows)
     connection.execute("CREATE TEMP TABLE source_rows AS SELECT * FROM loaded_rows").fetchall()
     connection.unregister("loaded_rows")

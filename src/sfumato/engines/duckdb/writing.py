@@ -23,8 +23,23 @@ _MAX_ENUMERATED = 256
 
 def copy_statement(select: str, target: Path, separator: str, partition: Sequence[str] = ()) -> str:
     """Return the statement that writes a release, in the format of the file's extension."""
-    options = (format_named(target) or CSV).writer("duckdb")(separator, partition)
-    return f"COPY ({select}) TO {sql.text(str(target))} ({options})"
+    copied = _copied(target)
+    options = (format_named(copied) or CSV).writer("duckdb")(separator, partition)
+    return f"COPY ({select}) TO {sql.text(str(copied))} ({options})"
+
+
+def _copied(target: Path) -> Path:
+    """Return the file that DuckDB writes: a Parquet file next to the target if it does not write its format."""
+    form = format_named(target)
+    return target if form is None or form.copied else target.with_name(target.name + PARQUET.suffix)
+
+
+def finish_copy(target: Path) -> None:
+    """Convert what DuckDB wrote to the target's format."""
+    copied, form = _copied(target), format_named(target)
+    if form is not None and copied != target:
+        form.writer("duckdb")(copied, target)
+        copied.unlink()
 
 
 def csv_options(separator: str, _partition: Sequence[str]) -> str:
@@ -185,6 +200,7 @@ class ReplacesColumns:
             self._load("replacing", arrays | {"place": np.arange(1, rows + 1)})
             self._run(replacing(self.source, self._kinds(), columns, target))
             self._run("DROP TABLE replacing")
+        finish_copy(target)
         published = type(self).of_published(target, self.columns, self.source.separator, self.plan)
         if self.person_column is not None:
             published.attach_persons(target.with_name(PERSONS_FILE))

@@ -146,7 +146,7 @@ class OutputPlan(PlanPart):
         formulas: Whether CSV fields that a spreadsheet would evaluate get a leading apostrophe.
     """
 
-    format: Annotated[Literal["csv", "parquet"], KeyInfo("of the published rows")] = "csv"
+    format: Annotated[Literal["csv", "parquet", "arrow"], KeyInfo("of the published rows")] = "csv"
     order: Annotated[Literal["keep", "shuffle"], KeyInfo("of the rows; keep discloses the original order")] = "shuffle"
     suppressed: Annotated[Literal["drop", "star"], KeyInfo("suppressed rows are dropped, or published as *")] = "drop"
     intervals: Annotated[
