@@ -59,9 +59,9 @@ def shared_lines(parts: Sequence[TablePart]) -> Iterator[tuple[Places, Lines]]:
     details = [_Detail(part) for part in parts]
     keys = list(dict.fromkeys(key for part in parts for key in part.keys))
     values = np.array([[detail.value(key) for key in keys] for detail in details])
-    told = ~np.isnan(values)
-    for detail in np.unique(np.vstack([told, told.all(axis=0)]), axis=0):
-        groups = np.flatnonzero((told | ~detail).all(axis=1))
+    known = ~np.isnan(values)
+    for detail in np.unique(np.vstack([known, known.all(axis=0)]), axis=0):
+        groups = np.flatnonzero((known | ~detail).all(axis=1))
         cells = _finest(parts[0], keys, np.flatnonzero(detail))
         yield groups, values[np.ix_(groups, cells)]
 
@@ -102,7 +102,7 @@ def is_multiple(line: Numbers, other: Numbers) -> bool:
     (True, True, False)
     """
     same = np.count_nonzero(line) > 1 and np.array_equal(line, other)
-    return bool(same or _tells(line, precision_of(line), other, precision_of(other), 2))
+    return bool(same or _is_proportional(line, precision_of(line), other, precision_of(other), 2))
 
 
 def is_computed(line: Numbers, others: Lines, tried: int = 1) -> bool:
@@ -118,8 +118,8 @@ def is_computed(line: Numbers, others: Lines, tried: int = 1) -> bool:
     terms = np.vstack([others, np.ones(len(line))]).T
     factors, _, rank, _ = np.linalg.lstsq(terms, line)
     # The largest numbers determine the function.
-    told = np.sort(_bits(line, 1.0))[: len(line) - rank].sum()
-    return bool(told > PROOF + np.log2(tried) and np.abs(terms @ factors - line).max() <= HALF)
+    left = np.sort(_bits(line, 1.0))[: len(line) - rank].sum()
+    return bool(left > PROOF + np.log2(tried) and np.abs(terms @ factors - line).max() <= HALF)
 
 
 def _any_multiple(lines: Lines) -> bool:
@@ -132,10 +132,13 @@ def _is_multiple(lines: Lines, steps: Numbers, one: int) -> bool:
     """Return whether a later series is a multiple of the given one."""
     others = np.arange(one + 1, len(lines))
     low, high = _factors(lines[one, :FIRST], steps[one], lines[others, :FIRST], steps[others])
-    return any(_tells(lines[one], steps[one], lines[other], steps[other], len(lines)) for other in others[low <= high])
+    return any(
+        _is_proportional(lines[one], steps[one], lines[other], steps[other], len(lines))
+        for other in others[low <= high]
+    )
 
 
-def _tells(line: Numbers, step: float, other: Numbers, other_step: float, lines: int) -> bool:
+def _is_proportional(line: Numbers, step: float, other: Numbers, other_step: float, lines: int) -> bool:
     """Return whether a series is a multiple of another beyond chance."""
     if _moved(line, other):
         return True
@@ -144,8 +147,8 @@ def _tells(line: Numbers, step: float, other: Numbers, other_step: float, lines:
         return False
     bits = _bits(other, least * step + other_step)
     # The largest number fits any factor, unless the factor is an expected one.
-    told = bits.sum() - (0.0 if _expected(least, most, line, other) else bits.max(initial=0.0))
-    return bool(told > PROOF + np.log2(lines))
+    left = bits.sum() - (0.0 if _expected(least, most, line, other) else bits.max(initial=0.0))
+    return bool(left > PROOF + np.log2(lines))
 
 
 def _moved(line: Numbers, other: Numbers) -> bool:
@@ -333,8 +336,8 @@ def _chosen(others: Lines, target: Numbers, allowed: float, sizes: tuple[int, in
 def most_parts(target: Numbers, others: int, margin: float = 1.0) -> int:
     """Return the largest number of parts, up to half of the others, that would not agree by chance."""
     # The more parts, the more ways to choose them.
-    telling = takewhile(lambda parts: is_no_accident(target, parts, others, margin), range(others // 2 + 1))
-    return max(telling, default=0)
+    plausible = takewhile(lambda parts: is_no_accident(target, parts, others, margin), range(others // 2 + 1))
+    return max(plausible, default=0)
 
 
 def is_no_accident(target: Numbers, parts: int, others: int, margin: float = 1.0) -> bool:

@@ -195,12 +195,14 @@ def _code_links(
     ]
     for some, last in (*pairs, *crossed):
         groups = connected([*linked, *found, *map(frozenset, dimensions)])
-        if not _is_told(some, last, groups, tables) and _tell(records, some, last):
+        if not _is_shown(some, last, groups, tables) and _is_related(records, some, last):
             found.append(frozenset((*names_in(some), *last)))
     return found
 
 
-def _is_told(some: Dimensions, last: Names, groups: Sequence[frozenset[str]], tables: Sequence[frozenset[str]]) -> bool:
+def _is_shown(
+    some: Dimensions, last: Names, groups: Sequence[frozenset[str]], tables: Sequence[frozenset[str]]
+) -> bool:
     """Return whether columns are linked already, or a table crosses them or columns linked to each of them."""
     if len(some) > 1:
         columns = {*names_in(some), *last}
@@ -209,7 +211,7 @@ def _is_told(some: Dimensions, last: Names, groups: Sequence[frozenset[str]], ta
     return first == second or any(first & own and second & own for own in tables)
 
 
-def _tell(records: RecordCodes, some: Dimensions, last: Names) -> bool:
+def _is_related(records: RecordCodes, some: Dimensions, last: Names) -> bool:
     """Return whether codes are contained in codes of the last columns; for single dimensions in either direction."""
     if len(some) > 1:
         return have_crossed_inclusions(records, some, last)
@@ -275,8 +277,8 @@ def included(fine: Places, coarse: Places, counts: Numbers, bits: float, news: B
     whole = ~mixed(fine, coarse) if news is None else ~mixed(fine, coarse) & news
     sizes, shares = np.bincount(fine, counts), np.bincount(coarse, counts) / max(float(counts.sum()), 1.0)
     # The first record of a code determines its container; the others provide the evidence.
-    told = (sizes[fine] - 1.0) * -np.log2(shares[coarse]) - np.log2(len(sizes))
-    return bool((told[whole] >= bits).any())
+    evidence = (sizes[fine] - 1.0) * -np.log2(shares[coarse]) - np.log2(len(sizes))
+    return bool((evidence[whole] >= bits).any())
 
 
 def mixed(fine: Places, coarse: Places) -> BoolArray:

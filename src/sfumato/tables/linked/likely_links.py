@@ -60,9 +60,9 @@ def likely_parts(fine: CodeCells, coarse: CodeCells, finest: BoolArray, step: fl
     some = coarse.rows(filled)
     if not 2 <= len(some.texts) <= len(fine.texts):
         return None
-    told = _bits(fine, some, finest, step) - MARGIN
+    evidence = _bits(fine, some, finest, step) - MARGIN
     match = _Match(*_capped(fine, some), step / 2)
-    for parts in match.ways(told):
+    for parts in match.ways(evidence):
         if match.fits(parts):
             return np.asarray(filled[parts])
     return None
@@ -72,7 +72,7 @@ def _bits(fine: CodeCells, coarse: CodeCells, finest: BoolArray, step: float) ->
     """Return the approximate information, in bits, that the cells carry about which code contains which."""
     size = len(coarse.texts)
     values = np.where(fine.known, fine.low, 0.0)
-    told, seen = np.zeros(values.shape[1]), set[bytes]()
+    evidence, seen = np.zeros(values.shape[1]), set[bytes]()
     for place, column in enumerate(values.T):
         # Repeated numbers, or a multiple of them, carry no information.
         shape = np.round(column / max(float(np.abs(column).max()), step), 6).tobytes()
@@ -83,8 +83,8 @@ def _bits(fine: CodeCells, coarse: CodeCells, finest: BoolArray, step: float) ->
         whole = np.round(column / step).astype(np.int64)
         spread = math.sqrt(float((whole / np.gcd.reduce(whole)) ** 2 @ np.ones(len(whole))) * (size - 1)) / size
         most = np.count_nonzero(column) * math.log2(size)
-        told[place] = min(ends * math.log2(max(1.0, math.sqrt(2 * math.pi) * spread)), most)
-    return max(float(told[finest].sum()), float(told.max(initial=0.0)))
+        evidence[place] = min(ends * math.log2(max(1.0, math.sqrt(2 * math.pi) * spread)), most)
+    return max(float(evidence[finest].sum()), float(evidence.max(initial=0.0)))
 
 
 def _capped(fine: CodeCells, coarse: CodeCells) -> tuple[CodeCells, CodeCells]:
@@ -104,16 +104,20 @@ class _Match(Value):
     coarse: CodeCells
     slack: float
 
-    def ways(self, told: float) -> Iterator[Places]:
+    def ways(self, evidence: float) -> Iterator[Places]:
         """Yield assignments of codes that may fit, as long as the information exceeds their number."""
         many, few = len(self.fine.texts), len(self.coarse.texts)
-        if told > 0 and (found := self._by_beginning()) is not None:
+        if evidence > 0 and (found := self._by_beginning()) is not None:
             yield found
-        if told > math.log2(math.comb(many + few - 1, few - 1)) + 1:
+        if evidence > math.log2(math.comb(many + few - 1, few - 1)) + 1:
             for one, two in ((range(many), range(few)), (_sorted(self.fine), _sorted(self.coarse))):
                 if (found := self._by_runs(np.array(one), np.array(two))) is not None:
                     yield found
-        if told > many * math.log2(few) and many * few <= MOST_CHOICES and (found := self._by_program()) is not None:
+        if (
+            evidence > many * math.log2(few)
+            and many * few <= MOST_CHOICES
+            and (found := self._by_program()) is not None
+        ):
             yield found
 
     def fits(self, parts: Places) -> bool:

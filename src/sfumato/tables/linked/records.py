@@ -130,8 +130,8 @@ def crossed_links(
     known, fitting = list(links), _Fit(CROSSED_OFF, CROSSED_LEAST, certain=CROSSED_LEAST)
     for own in crossed_dimensions(dimensions, tables):
         fine = names_in(own)
-        told = {name for link in known if set(link.fine) <= set(fine) for name in link.columns}
-        for name in (name for name in names if name not in {*fine, *told}):
+        determined = {name for link in known if set(link.fine) <= set(fine) for name in link.columns}
+        for name in (name for name in names if name not in {*fine, *determined}):
             odd = odd_rows(records, fine, name, fit=fitting)
             known += [] if odd is None else [Link(frozenset((*fine, name)), odd, fine)]
     return known[len(links) :]

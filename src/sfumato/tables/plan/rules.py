@@ -299,7 +299,7 @@ def _lines(values: Numbers, above: Places, largest: int) -> tuple[Places, Number
     ends = starts + np.diff(starts, append=len(order))
     every = [size[order[start:end]] for start, end in zip(starts, ends, strict=True)]
     certain = [len(line) > largest and (line[0] < np.inf or not line[largest:].any()) for line in every]
-    starts, lines = starts[np.array(certain, bool)], [line for line, told in zip(every, certain, strict=True) if told]
+    starts, lines = starts[np.array(certain, bool)], [line for line, sure in zip(every, certain, strict=True) if sure]
     total, sums = values[above[order[starts]]], np.array([line.sum() for line in lines])
     total = np.where(np.isnan(total), np.where(np.isinf(sums), 1.0, sums), total)
     top = np.array([line[:largest].sum() for line in lines])

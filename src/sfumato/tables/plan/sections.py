@@ -303,6 +303,6 @@ def check_design(method: object) -> None:
     """Refuse a method that names a perturbation table and also options that define one."""
     if not isinstance(method, Mapping) or method.get("ptable") is None:
         return
-    beside = [key for key in DESIGN if key in method]
-    if beside:
-        raise PlanError("ptable-and-design", names=", ".join(beside))
+    design = [key for key in DESIGN if key in method]
+    if design:
+        raise PlanError("ptable-and-design", names=", ".join(design))

@@ -42,7 +42,9 @@ def attainable(
     """
     reach = thickened(values, unsafe, bounds, wished, step)
     least = step * (1 - 1e-9)
-    _refuse(unsafe & (reach.lower < least) & (reach.upper < least))
+    unprotected = np.flatnonzero(unsafe & (reach.lower < least) & (reach.upper < least))
+    if len(unprotected):
+        raise UnattainableError("no-room").about(rows=[int(cell) + 1 for cell in unprotected])
     return reach
 
 
@@ -54,17 +56,15 @@ def thickened(
     A level that no second value of the table's precision satisfies protects nothing. A cell with a publicly known value
     is not suppressed.
     """
-    room = ProtectionLevels(np.maximum(values - bounds.low, 0.0), np.maximum(bounds.high - values, 0.0))
-    down, up = np.clip(wished.lower, 0.0, room.lower), np.clip(wished.upper, 0.0, room.upper)
+    capacity = ProtectionLevels(np.maximum(values - bounds.low, 0.0), np.maximum(bounds.high - values, 0.0))
+    down, up = np.clip(wished.lower, 0.0, capacity.lower), np.clip(wished.upper, 0.0, capacity.upper)
     least = step * (1 - 1e-9)
     thin = unsafe & (down < least) & (up < least)
-    down, up = np.where(thin & (room.lower >= least), step, down), np.where(thin & (room.upper >= least), step, up)
-    return ProtectionLevels(np.minimum(down, room.lower), np.minimum(up, room.upper))
-
-
-def _refuse(hopeless: BoolArray) -> None:
-    if hopeless.any():
-        raise UnattainableError("no-room").about(rows=[int(cell) + 1 for cell in np.flatnonzero(hopeless)])
+    down, up = (
+        np.where(thin & (capacity.lower >= least), step, down),
+        np.where(thin & (capacity.upper >= least), step, up),
+    )
+    return ProtectionLevels(np.minimum(down, capacity.lower), np.minimum(up, capacity.upper))
 
 
 # Maximum number of coalitions.
@@ -92,7 +92,7 @@ def kinds_considered(plan: TablePlan) -> tuple[AttackerKind, ...]:
     """
     source = plan.table
     kind = _kind(source.holdings is not None or bool(source.contributors), source.counts)
-    if not _let(plan, kind):
+    if not _considers(plan, kind):
         return (AttackerKind.OUTSIDER,)
     return (AttackerKind.OUTSIDER, kind, *((AttackerKind.COALITION,) if plan.attackers.coalition > 1 else ()))
 
@@ -104,7 +104,7 @@ def attackers_of(plan: TablePlan, facts: RuleInputs, table: Table, step: float) 
         PlanError: There are too many coalitions.
     """
     number, kind = _number(facts)
-    if not _let(plan, kind):
+    if not _considers(plan, kind):
         return ()
     if plan.table.contributors:
         insiders = _named(plan.table.contributors, facts, number)
@@ -129,7 +129,7 @@ def _add_empty_parts(insiders: Sequence[_InsiderDraft], facts: RuleInputs, table
             insider.alone.add(cell)
 
 
-def _let(plan: TablePlan, kind: AttackerKind) -> bool:
+def _considers(plan: TablePlan, kind: AttackerKind) -> bool:
     """Return whether the plan considers insiders of a kind."""
     switches = {
         AttackerKind.HOLDING: plan.attackers.holdings,

@@ -73,8 +73,8 @@ def case_bounds(
     least, most = np.full(size, np.inf), np.full(size, -np.inf)
     for (first, last), cells in spans:
         least[cells], most[cells] = np.minimum(least[cells], first), np.maximum(most[cells], last)
-    told = primary & (least <= most)
-    floor, ceiling = np.where(told, least, -np.inf), np.where(told, most, np.inf)
+    restricted = primary & (least <= most)
+    floor, ceiling = np.where(restricted, least, -np.inf), np.where(restricted, most, np.inf)
     if any(isinstance(rule, Waiver) for rule in rules):
         return Bounds(floor, ceiling)
     for (first, last), cells in sorted(spans, key=lambda one: one[0]):
@@ -141,10 +141,10 @@ def as_counts(source: TableSource, values: Numbers) -> Numbers | None:
     Negative values and fractions are no counts, except weighted record counts; nor are tables for which the plan gives
     a fractional precision.
     """
-    told = values[~np.isnan(values)]
+    known = values[~np.isnan(values)]
     fine = source.precision is not None and source.precision < 1
-    whole = source.value == COUNT or (not fine and np.array_equal(told, np.round(told)))
-    return values if source.counts and whole and not (told < 0).any() else None
+    whole = source.value == COUNT or (not fine and np.array_equal(known, np.round(known)))
+    return values if source.counts and whole and not (known < 0).any() else None
 
 
 def _people(columns: TextColumns, name: str) -> Numbers:
