@@ -5,6 +5,7 @@ import csv
 import pytest
 
 import sfumato as sf
+from refusals import coded
 from sfumato.errors import DataError, PlanError
 from sfumato.tables.formats.metadata import parse_metadata
 from sfumato.tables.plan.table_plan import read_table_plan
@@ -55,7 +56,7 @@ def test_quotes_are_doubled_where_that_is_defined_and_refused_elsewhere(tmp_path
         harmless = ["Freq"] if "sbs" in file else []
         assert sf.audit(tmp_path / "out" / "sdm" / file, tmp_path / "p.yaml", harmless=harmless).passed
     for kind in ("px", "tab", "hst"):
-        with pytest.raises(PlanError, match="quote or a line break"):
+        with pytest.raises(PlanError, check=coded("plan.unwritable.a_name_or_code_has_a_quote")):
             released(tmp_path, codes, kind)
 
 

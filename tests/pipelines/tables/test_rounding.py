@@ -7,6 +7,7 @@ import pandas
 import pytest
 
 import sfumato as sf
+from refusals import coded
 from sfumato.errors import PlanError, ViolationError
 from sfumato.localization.messages import words_in
 from sfumato.tables.plan.table_plan import read_table_plan, table_plan_dict
@@ -68,13 +69,13 @@ def test_rules_are_kept_or_nothing_is_published(folder):
     assert done.report["reader"]["unsafe"] == 3
     assert (done.data["Wert_published"].astype(int) % 5 == 0).all()
     method = {"name": "rounding", "base": 5, "kind": "deterministic"}
-    with pytest.raises(ViolationError, match=r"computes \d+ sensitive cells more closely"):
+    with pytest.raises(ViolationError, check=coded("promise.audit.a_reader_computes_unsafe")):
         sf.protect(frame, **parts, primary=rule, method=method)
 
 
 def test_one_cell_that_a_reader_computes_is_one_cell():
     frame = pandas.DataFrame({"region": ["A", "B", "C", "Total"], "n": [1, 10, 15, 26]})
-    with pytest.raises(ViolationError, match="computes 1 sensitive cell more closely"):
+    with pytest.raises(ViolationError, check=coded("promise.audit.a_reader_computes_unsafe")):
         sf.protect(
             frame,
             value="n",
@@ -151,7 +152,7 @@ def test_tables_that_share_cells_are_rounded_together(tmp_path):
 
 def test_a_base_below_the_precision_is_refused(folder):
     (folder / "plan.yaml").write_text(PLAN.replace("KIND", "controlled").replace("base: 5", "base: 0.5"))
-    with pytest.raises(PlanError, match="precision"):
+    with pytest.raises(PlanError, check=coded("plan.base")):
         sf.protect(folder / "plan.yaml")
 
 
@@ -182,7 +183,7 @@ def test_changed_tables_are_not_audited_together():
         "primary": [{"rule": "frequency", "min": 3}],
         "method": {"name": "rounding", "base": 5},
     }
-    with pytest.raises(PlanError, match="not audited together"):
+    with pytest.raises(PlanError, check=coded("plan.changed-together")):
         sf.audit([table, table], [{**plan, "method": {"name": "optimal"}}, plan])
 
 

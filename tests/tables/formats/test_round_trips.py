@@ -7,6 +7,7 @@ import pytest
 
 import sfumato as sf
 from office_tables import are_same, read_instance
+from refusals import coded
 from sfumato.errors import DataError
 from sfumato.tables.argus.office_table import ArgusTable
 from sfumato.tables.cells.dimensions import CodeTree, file_tree
@@ -232,7 +233,7 @@ def test_codes_that_stand_twice_are_told_apart_or_refused(tmp_path):
     tree = parse_hrc(lines, "r.hrc", "region", "T")
     assert tree.parents[("a",)] == ("1/11",) and tree.parents[("c",)] == ("4/11",) and tree.parents[("9",)] == ("4/9",)
     assert parse_hrc(hrc_text(tree).splitlines(), "again", "region", "T").parents == tree.parents
-    with pytest.raises(DataError, match="line 7, column 3: duplicate code, first in line 3"):
+    with pytest.raises(DataError, check=coded("data.twice.the_code_stands_in_line_already 7:3")):
         parse_hrc([*lines[:6], "@@a"], "r.hrc", "region", "T")
     (tmp_path / "r.hrc").write_text("\n".join(lines))
     with pytest.raises(DataError) as caught:

@@ -2,6 +2,7 @@
 
 import pytest
 
+from refusals import coded
 from sfumato.errors import DataError
 from sfumato.tables.formats.batch_file import Command, rules_in, suppression_in
 
@@ -34,7 +35,7 @@ def test_rules_that_make_sense_are_read():
 
 
 def test_a_bar_without_a_rule_is_refused_and_one_at_the_end_is_none():
-    with pytest.raises(DataError, match=r"line 4, column 22: nothing precedes a bar"):
+    with pytest.raises(DataError, check=coded("data.batch.nothing_precedes_bar 4:22")):
         rules_in(command("P(10,1)||FREQ(3,10)"), "one.arb")
     assert len(rules_in(command("P(10,1)|FREQ(3,10)|"), "one.arb")) == 2
 
@@ -47,7 +48,7 @@ WRONG_WAYS = (
 
 @pytest.mark.parametrize("way", WRONG_WAYS)
 def test_ways_to_protect_with_numbers_that_cannot_be_meant_are_refused(way):
-    with pytest.raises(DataError, match=r"one\.arb, line 4, column 14: "):
+    with pytest.raises(DataError, check=coded("data.batch 4:14")):
         suppression_in(Command("SUPPRESS", way, 4, 14), "one.arb")
 
 

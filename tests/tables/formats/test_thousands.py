@@ -3,6 +3,7 @@
 import pytest
 
 import sfumato as sf
+from refusals import coded
 from sfumato.errors import DataError
 from sfumato.localization.messages import words_in
 from sfumato.tables.plan.table_plan import read_table_plan
@@ -23,7 +24,7 @@ def published(folder, text, decimal=None, dimensions=("area",)):
 
 @pytest.mark.parametrize("text", [CELLS, CELLS.replace(".", ","), MIXED, MIXED.replace(".", ",")])
 def test_counts_in_doubt_are_refused_until_the_plan_says_what_they_are(text, tmp_path) -> None:
-    with pytest.raises(DataError, match=r"1[.,]204. 1204, or a fraction") as caught:
+    with pytest.raises(DataError, check=coded("data.thousands")) as caught:
         published(tmp_path, text)
     assert caught.value.code == "data.thousands" and "table.decimal: " in caught.value.hint
     told = words_in("de").text(caught.value.text)
@@ -41,7 +42,7 @@ def test_the_other_mark_makes_them_thousands(text, decimal, tmp_path) -> None:
 
 
 def test_the_cells_of_a_crosstab_are_in_doubt_together(tmp_path) -> None:
-    with pytest.raises(DataError, match="or a fraction"):
+    with pytest.raises(DataError, check=coded("data.thousands")):
         published(tmp_path, CROSSED, dimensions=("area", "sex"))
     assert max(published(tmp_path, CROSSED, ",", ("area", "sex")).source.numbers("count")) == 2259
 

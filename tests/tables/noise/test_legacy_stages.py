@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from refusals import coded
 from sfumato.errors import PlanError
 from sfumato.pipelines.tables.protect import run
 from sfumato.tables.cells.columns import TextColumns
@@ -105,5 +106,5 @@ def test_tables_that_do_not_fit_are_refused(known, make_plan, change):
 
 def test_flat_tables_are_refused(make_plan):
     flat = {"dimensions": {"area": {"column": "Kreis", "total": "0"}}}
-    with pytest.raises(PlanError, match="level columns"):
+    with pytest.raises(PlanError, check=coded("plan.intervals-dimensions")):
         run(make_plan("intervals", **flat), TextColumns({"Kreis": ("0", "1", "2"), "Wert": ("9", "2", "7")}))

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from refusals import coded
 from sfumato.errors import DataError, UnattainableError
 from sfumato.tables.noise.ptable import make_ptable, remarks, row_of, targets_of
 from sfumato.tables.noise.ptable_file import parse_ptable, ptable_text
@@ -75,10 +76,10 @@ def test_targets():
 
 
 def test_a_variance_too_small_for_js_is_refused_with_the_reason():
-    with pytest.raises(UnattainableError, match="too small for js = 3"):
+    with pytest.raises(UnattainableError, check=coded("unattainable.ptable.a_variance_of_is_too")):
         make_ptable(CellKey(deviation=5, variance=3.9, js=3))
     # Four is enough for js alone, but a count of 4 has nothing below it but 0 that would balance what lies above.
-    with pytest.raises(UnattainableError, match="no row for the count 1"):
+    with pytest.raises(UnattainableError, check=coded("unattainable.ptable.no_row_for_the_count")):
         make_ptable(CellKey(deviation=2, variance=5.0, js=3))
 
 
@@ -119,17 +120,17 @@ def test_files_are_read_back_exactly():
 @pytest.mark.parametrize(
     ("text", "where"),
     [
-        ("i;j;p\n1;0;x\n", "line 2, column 3"),
-        ("i;j\n1;0\n", "line 1, column 1"),
-        ("i;j;p\n1;0;0.5\n1;0;0.5\n", "line 3"),
-        ("i;j;p\n2;2;1\n", "count 1 is missing"),
-        ("i;j;p\n1;1;0.5\n", "add up to 0.5"),
-        ("i;j;p\n", "there is no row"),
-        ("i;j;p;v\n1;0;0.5;-1\n1;2;0.5;2\n", "line 3, column 4: v is not j - i"),
+        ("i;j;p\n1;0;x\n", "data.ptable.no_number 2:3"),
+        ("i;j\n1;0\n", "data.ptable.column_is_missing 1:1"),
+        ("i;j;p\n1;0;0.5\n1;0;0.5\n", "data.ptable.count_and_target_stand_twice 3:1"),
+        ("i;j;p\n2;2;1\n", "data.ptable.the_row_of_the_count_is 2:1"),
+        ("i;j;p\n1;1;0.5\n", "data.ptable.the_probabilities_of_the_count_add 2:1"),
+        ("i;j;p\n", "data.ptable.there_is_no_row 1:1"),
+        ("i;j;p;v\n1;0;0.5;-1\n1;2;0.5;2\n", "data.ptable.noise 3:4"),
     ],
 )
 def test_bad_files(text, where):
-    with pytest.raises(DataError, match=where) as caught:
+    with pytest.raises(DataError, check=coded(where)) as caught:
         parse_ptable(text)
     assert caught.value.hint
 

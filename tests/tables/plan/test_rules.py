@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from refusals import coded
 from sfumato.errors import DataError, PlanError
 from sfumato.tables.cells.columns import TextColumns
 from sfumato.tables.plan import rules as primary
@@ -99,7 +100,7 @@ def test_levels_of_respondents_and_holdings_are_judged_beside_each_other():
     both = facts(singles=(np.array([40.0, 20.0, 15.0, 0.0]), np.array([40.0, 20.0, 5.0, 0.0])))
     assert primary.Dominance(1, 75).apply(both).unsafe.tolist() == [True, False, False, False]
     assert primary.Dominance(1, 60, "respondent").apply(both).unsafe.tolist() == [False, False, True, False]
-    with pytest.raises(PlanError, match="respondents") as error:
+    with pytest.raises(PlanError, check=coded("plan.no-contributions")) as error:
         primary.PriorPosterior(10, level="respondent").apply(facts())
     assert error.value.code == "plan.no-contributions"
 
@@ -135,7 +136,7 @@ def test_group_disclosure_is_for_counts_with_that_dimension():
 def test_a_mark_that_nobody_gave_a_meaning_is_refused():
     """A cell with a misspelt mark would be published as if it were safe."""
     marks = TextColumns({"mark": ("s", "u", "weird", "")})
-    with pytest.raises(DataError, match="neither sensitive nor safe in 1 rows, the first in row 3") as caught:
+    with pytest.raises(DataError, check=coded("data.status-mark.column_has_marks_that")) as caught:
         primary.StatusColumn("mark").apply(facts(columns=marks))
     assert list(caught.value.values) == ["weird"]
     assert primary.StatusColumn("mark", safe=("s", "", "weird")).apply(facts(columns=marks)).unsafe.sum() == 1
@@ -143,6 +144,6 @@ def test_a_mark_that_nobody_gave_a_meaning_is_refused():
 
 def test_marks_that_no_cell_has_are_refused():
     marks = TextColumns({"mark": ("s", "s", "s", "s")})
-    with pytest.raises(DataError, match="no cell has a mark"):
+    with pytest.raises(DataError, check=coded("data.status-mark.no_cell_has_a")):
         primary.check_marks([primary.StatusColumn("mark", sensitive=("3",))], marks)
     primary.check_marks([primary.StatusColumn("mark")], marks)

@@ -1,7 +1,7 @@
 """File formats of statistical offices, one object each; other modules ask these and compare no suffix."""
 
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from sfumato.values import Value
 
@@ -13,8 +13,6 @@ class OfficeFormat(Value, kw_only=True):
         name: Its name in messages and in `output.files` of a plan.
         suffix: The suffix by which a file is recognized; empty if its content decides.
         content: What it holds instead of a table; empty for tables.
-        cells: How a table identifies its cells: by codes, or by numbers with constraints of its own.
-        described: Whether a separate file of metadata describes the columns.
         first_line: The line of a file with one line a cell in which the first cell can be; 0 for other layouts.
         written: The name of the file that a release writes; empty if it writes none, or several.
         internal: Whether that file has true values, or shows which suppressed cells are sensitive.
@@ -24,8 +22,6 @@ class OfficeFormat(Value, kw_only=True):
     name: str
     suffix: str = ""
     content: str = ""
-    cells: Literal["codes", "numbers"] = "codes"
-    described: bool = False
     first_line: int = 0
     written: str = ""
     internal: bool = False
@@ -33,10 +29,8 @@ class OfficeFormat(Value, kw_only=True):
 
 
 PX = OfficeFormat(name="px", suffix=".px", written="table.px")
-JJ = OfficeFormat(
-    name="jj", suffix=".jj", cells="numbers", first_line=3, written="table.jj", internal=True, patterns=True
-)
-TAB = OfficeFormat(name="tab", suffix=".tab", described=True, first_line=1, internal=True, patterns=True)
+JJ = OfficeFormat(name="jj", suffix=".jj", first_line=3, written="table.jj", internal=True, patterns=True)
+TAB = OfficeFormat(name="tab", suffix=".tab", first_line=1, internal=True, patterns=True)
 METADATA = OfficeFormat(name="rda", suffix=".rda", content="metadata")
 FORMATS = (
     PX,
