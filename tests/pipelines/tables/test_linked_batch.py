@@ -4,37 +4,22 @@ import csv
 
 import pytest
 
+from batch_files import OPEN, run, specified, write_records
 from sfumato.errors import PlanError
 from sfumato.pipelines.tables.batch.run import run_batch
 
 ROWS = "a1p900 a2p20 a1q30 a2q25 b1p100 b2p90 b1q95 b2q80 c1p70 c2p60 c1q75 c2q85"
-VARIABLE = '<RECODEABLE>\n<TOTCODE> "T"\n'
-HEAD = """<LOGBOOK> "log.txt"
-<OPENMICRODATA> "m.asc"
-<OPENMETADATA> "m.rda"
-"""
+HEAD = f'<LOGBOOK> "log.txt"\n{OPEN}'
 
 
 @pytest.fixture
 def folder(tmp_path):
-    lines = [";".join([*row[:3], row[3:]]) for row in ROWS.split()]
-    (tmp_path / "m.asc").write_text("\n".join(lines) + "\n")
-    variables = "".join(f"{name} 1\n{VARIABLE}" for name in "xyz")
-    (tmp_path / "m.rda").write_text(f'<SEPARATOR> ";"\n{variables}v 5\n<NUMERIC>\n')
+    write_records(tmp_path, ([*row[:3], row[3:]] for row in ROWS.split()))
     return tmp_path
 
 
 def tables(*rules):
-    text = "".join(
-        f'<SPECIFYTABLE> "x""{other}"|"v"||\n<SAFETYRULE> {rule}\n'
-        for other, rule in zip(("y", "z"), rules, strict=True)
-    )
-    return HEAD + text + "<READMICRODATA>\n"
-
-
-def run(folder, text, *lines):
-    (folder / "one.arb").write_text(text + "\n".join(lines) + "\n")
-    return run_batch(folder / "one.arb", folder / "out")
+    return HEAD + specified(*((f'"x""{other}"|"v"', rule) for other, rule in zip("yz", rules, strict=True)))
 
 
 WRITES = tuple(f'<WRITETABLE> ({number}, 3, AS+, "{number}.csv")' for number in (1, 2))

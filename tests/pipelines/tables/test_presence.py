@@ -1,16 +1,16 @@
 """Tables of different responses of the same records: where one shows that there is nothing, all have nothing."""
 
-import csv
 import json
 
 import pytest
 
+from batch_files import OPEN, published, specified, write_records, writes
+from batch_files import run as run_text
 from sfumato.errors import DataError
 from sfumato.pipelines.tables.audit import audit
 from sfumato.pipelines.tables.batch.run import run_batch
 from sfumato.tables.linked import cross as implicit_cells
 
-VARIABLE = '<RECODEABLE>\n<TOTCODE> "T"\n'
 # Of a only 1 is in p and q, and only 2 and 3 in r: what is in p is what is in 1 and not in q.
 VALUES = {
     "a1p": (900, 5, 3), "a1q": (500, 510, 520), "a2r": (20, 21, 22), "a3r": (23, 24, 25),
@@ -24,25 +24,14 @@ COUNTS, OTHER_SUMS = ('"x""y""z"|"<freq>"', "FREQ(3,20)"), ('"x""y""z"|"w"', "FR
 @pytest.fixture
 def folder(tmp_path):
     rows = [(*key, value, 7 + place) for key, values in VALUES.items() for place, value in enumerate(values)]
-    (tmp_path / "m.asc").write_text("".join(";".join(map(str, row)) + "\n" for row in rows))
-    variables = "".join(f"{name} 1\n{VARIABLE}" for name in "xyz")
-    (tmp_path / "m.rda").write_text(f'<SEPARATOR> ";"\n{variables}v 5\n<NUMERIC>\nw 5\n<NUMERIC>\n')
+    write_records(tmp_path, rows, "vw")
     return tmp_path
 
 
 def run(folder, tables, way=None):
-    text = '<OPENMICRODATA> "m.asc"\n<OPENMETADATA> "m.rda"\n'
-    text += "".join(f"<SPECIFYTABLE> {what}||\n<SAFETYRULE> {rule}\n" for what, rule in tables) + "<READMICRODATA>\n"
     numbers = range(1, len(tables) + 1)
-    text += f"<SUPPRESS> {way}\n" if way else "".join(f"<SUPPRESS> OPT({number},1)\n" for number in numbers)
-    text += "".join(f'<WRITETABLE> ({number}, 3, , "{number}.csv")\n' for number in numbers)
-    (folder / "one.arb").write_text(text)
-    return run_batch(folder / "one.arb", folder / "out")
-
-
-def published(folder, number):
-    with (folder / "out" / f"{number}.csv").open(encoding="utf-8", newline="") as file:
-        return {tuple(row[:-1]): row[-1] for row in csv.reader(file)}
+    ways = [way] if way else [f"OPT({number},1)" for number in numbers]
+    return run_text(folder, OPEN + specified(*tables), *(f"<SUPPRESS> {one}" for one in ways), writes(*numbers))
 
 
 @pytest.mark.parametrize("third", [COUNTS, OTHER_SUMS])

@@ -8,14 +8,13 @@ import pytest
 from scipy.optimize import linprog
 
 import sfumato as sf
+from batch_files import OPEN, VARIABLE, published, run, write_records, writes
+from batch_files import specified as specified_as
 from sfumato.errors import DataError, PlanError, UnattainableError
 from sfumato.pipelines.tables.batch import joint_audit
-from sfumato.pipelines.tables.batch.run import run_batch
 from sfumato.tables.plan.table_plan import read_table_plan
 
-VARIABLE = '<RECODEABLE>\n<TOTCODE> "T"\n'
 ROWS = "a1p900 a2p20 a1q30 a2q25 b1p100 b2p90 b1q95 b2q80 c1p70 c2p60 c1q75 c2q85 d1p99 d2p98 d1q97 d2q78"
-OPEN = '<OPENMICRODATA> "m.asc"\n<OPENMETADATA> "m.rda"\n'
 TOGETHER = "together they give"
 
 
@@ -31,30 +30,9 @@ def folder(tmp_path):
     return tmp_path
 
 
-def write_records(folder, rows):
-    (folder / "m.asc").write_text("".join(";".join(map(str, row)) + "\n" for row in rows))
-    variables = "".join(f"{name} 1\n{VARIABLE}" for name in "xyz")
-    (folder / "m.rda").write_text(f'<SEPARATOR> ";"\n{variables}v 5\n<NUMERIC>\n')
-
-
 def specified(*tables):
-    return (
-        "".join(f'<SPECIFYTABLE> {names}|"v"||\n<SAFETYRULE> {rule}\n' for names, rule in tables) + "<READMICRODATA>\n"
-    )
-
-
-def writes(*numbers, start=0):
-    return "".join(f'<WRITETABLE> ({one}, 3, , "{start + one}.csv")\n' for one in numbers)
-
-
-def run(folder, text):
-    (folder / "one.arb").write_text(text)
-    return run_batch(folder / "one.arb", folder / "out")
-
-
-def published(folder, number):
-    with (folder / "out" / f"{number}.csv").open(encoding="utf-8", newline="") as file:
-        return {tuple(row[:-1]): row[-1] for row in csv.reader(file)}
+    """Tables of sums of v."""
+    return specified_as(*((f'{names}|"v"', rule) for names, rule in tables))
 
 
 LINE_AND_PLANE = OPEN + specified(('"x"', "P(20,1)"), ('"x""z"', "FREQ(1,10)"))
