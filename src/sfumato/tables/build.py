@@ -31,8 +31,7 @@ from sfumato.tables.formats.argus_columns import office_columns
 from sfumato.tables.formats.delimited_cells import read_delimited_cells
 from sfumato.tables.formats.solver_file import read_jj
 from sfumato.tables.groups import check_groups
-from sfumato.tables.plan.rule_inputs import RuleInputs
-from sfumato.tables.plan.rules import RuleResult, check_marks, nothing
+from sfumato.tables.plan.rules import RuleInputs, RuleResult, check_marks, nothing
 from sfumato.tables.plan.sections import Dimension
 from sfumato.tables.plan.table_plan import TablePlan
 from sfumato.tables.protection_levels.insiders import attainable

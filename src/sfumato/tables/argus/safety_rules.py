@@ -27,8 +27,7 @@ from sfumato.tables.formats.batch_file import RuleCall
 from sfumato.tables.linked.cells import same_respondents
 from sfumato.tables.linked.from_office import ZeroPattern, presence_of
 from sfumato.tables.linked.joint import joined
-from sfumato.tables.plan.rule_inputs import RuleInputs
-from sfumato.tables.plan.rules import Dominance, PriorPosterior, RuleResult, ZeroUnsafe
+from sfumato.tables.plan.rules import Dominance, PriorPosterior, RuleInputs, RuleResult, ZeroUnsafe
 from sfumato.tables.plan.sections import MethodChoice, TableSource
 from sfumato.tables.plan.table_plan import TablePlan
 from sfumato.tables.protection_levels.inference import with_own_contributions

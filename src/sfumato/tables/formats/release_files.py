@@ -24,8 +24,7 @@ from sfumato.tables.formats.delimited_cells import sdmx_text
 from sfumato.tables.formats.px import px_text
 from sfumato.tables.formats.solver_file import jj_text
 from sfumato.tables.noise.perturbed import PerturbedCells
-from sfumato.tables.plan.rule_inputs import RuleInputs
-from sfumato.tables.plan.rules import SensitivityRule, StatusColumn
+from sfumato.tables.plan.rules import RuleInputs, SensitivityRule, StatusColumn
 from sfumato.tables.plan.table_plan import TablePlan
 from sfumato.tables.protection_levels.resolve_plan import facts_of
 from sfumato.tables.suppress_table import SuppressedCells

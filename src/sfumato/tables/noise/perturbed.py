@@ -24,8 +24,7 @@ from sfumato.tables.cells.system import (
 )
 from sfumato.tables.cells.table_part import TablePart, in_group
 from sfumato.tables.linked.from_plan import InputTable, LinkedTable, join, merged
-from sfumato.tables.plan.rule_inputs import RuleInputs
-from sfumato.tables.plan.rules import check_marks
+from sfumato.tables.plan.rules import RuleInputs, check_marks
 from sfumato.tables.plan.sections import Adjustment
 from sfumato.tables.plan.table_plan import TablePlan
 from sfumato.tables.protection_levels.resolve_plan import costs_of, facts_of, judgment_of, knowledge_of, plan_precision

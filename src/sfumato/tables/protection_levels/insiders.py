@@ -26,8 +26,7 @@ from sfumato.tables.cells.system import (
     ProtectionLevels,
     Table,
 )
-from sfumato.tables.plan.rule_inputs import RuleInputs
-from sfumato.tables.plan.rules import GroupDisclosure, RuleResult, SensitivityRule, combine, evaluate
+from sfumato.tables.plan.rules import GroupDisclosure, RuleInputs, RuleResult, SensitivityRule, combine, evaluate
 from sfumato.tables.plan.table_plan import TablePlan
 from sfumato.values import State, field
 

@@ -19,7 +19,6 @@ from sfumato.tables.cells.system import (
     public_floor,
 )
 from sfumato.tables.cells.table_part import PublicRuleInfo, SafetyMargin, TablePart
-from sfumato.tables.plan.rule_inputs import RuleInputs
 from sfumato.tables.plan.rules import (
     DEFAULT_PERCENT,
     Dominance,
@@ -27,6 +26,7 @@ from sfumato.tables.plan.rules import (
     GroupDisclosure,
     PriorPosterior,
     RangeRule,
+    RuleInputs,
     RuleResult,
     SensitivityRule,
     StatusColumn,

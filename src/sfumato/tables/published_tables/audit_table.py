@@ -35,8 +35,7 @@ from sfumato.tables.cells.system import (
 from sfumato.tables.cells.table_part import TablePart, in_group
 from sfumato.tables.groups import check_groups
 from sfumato.tables.noise.legacy_intervals import attack
-from sfumato.tables.plan.rule_inputs import RuleInputs
-from sfumato.tables.plan.rules import RangeRule, RuleResult, SensitivityRule, combine
+from sfumato.tables.plan.rules import RangeRule, RuleInputs, RuleResult, SensitivityRule, combine
 from sfumato.tables.plan.table_plan import TablePlan
 from sfumato.tables.protection_levels.inference import as_shown
 from sfumato.tables.protection_levels.insiders import thickened

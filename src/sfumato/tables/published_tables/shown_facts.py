@@ -13,7 +13,7 @@ import numpy as np
 from sfumato.tables.cell_labels import MASK
 from sfumato.tables.cells.columns import TextColumns
 from sfumato.tables.cells.system import BoolArray, Bounds, Numbers, Places
-from sfumato.tables.plan.rule_inputs import RuleInputs
+from sfumato.tables.plan.rules import RuleInputs
 from sfumato.tables.plan.sections import COUNT, TableSource
 from sfumato.tables.plan.table_plan import TablePlan
 from sfumato.tables.protection_levels.resolve_plan import as_counts
