@@ -163,8 +163,8 @@ def test_an_uploaded_file_with_a_ladder_edited_by_hand(base, open_page, tmp_path
     settings.fill("{type: any}")
     badge.get_by_text(re.compile("✓ valid")).wait_for()
     button(page, WORDS["edit_table"]).click()
-    ladder = "A-town;AB;*\nB-town;AB;*\nC-town;CD;*\nD-town;CD;*"
-    page.get_by_role("dialog").get_by_role("textbox").fill(ladder)
+    hierarchy = "A-town;AB;*\nB-town;AB;*\nC-town;CD;*\nD-town;CD;*"
+    page.get_by_role("dialog").get_by_role("textbox").fill(hierarchy)
     button(page, WORDS["use"]).click()
     page.get_by_role("dialog").wait_for(state="hidden")
     step(page, "Goal")
@@ -667,9 +667,9 @@ def test_a_result_says_that_it_is_of_an_earlier_goal(base, open_page) -> None:
     assert page.get_by_label("Purpose").input_value() == "care"
     step(page, "Columns")
     column(page, "sex")
-    for ladder in ("female;x;*\nmale;x;*", "female;y;*\nmale;y;*"):  # the second one changes the file alone
+    for hierarchy in ("female;x;*\nmale;x;*", "female;y;*\nmale;y;*"):  # the second one changes the file alone
         button(page, WORDS["edit_table"]).click()
-        page.get_by_role("dialog").get_by_role("textbox").fill(ladder)
+        page.get_by_role("dialog").get_by_role("textbox").fill(hierarchy)
         button(page, WORDS["use"]).click()
         page.get_by_role("dialog").wait_for(state="hidden")
         step(page, "Result")

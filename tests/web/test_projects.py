@@ -21,7 +21,14 @@ from sfumato.service.jobs.pool import Pool
 from sfumato.service.jobs.store import Ending, new_id
 from sfumato.service.settings import JobSettings
 from sfumato.web.projects import workspace as module
-from sfumato.web.projects.archives import RECORD, ExtractionLimits, NoRoomError, run_archives, unpack, unpacked_runs
+from sfumato.web.projects.archives import (
+    RECORD,
+    ExtractionLimits,
+    TooLargeArchiveError,
+    run_archives,
+    unpack,
+    unpacked_runs,
+)
 from sfumato.web.projects.loaded_data import load
 from sfumato.web.projects.workspaces import Receiving, Workspaces
 
@@ -39,7 +46,7 @@ def project(**files):
 
 
 @pytest.mark.parametrize(
-    ("room", "files"),
+    ("limits", "files"),
     [
         (ExtractionLimits(10_000_000, 1_000_000), {"rows.csv": bytes(2_000_000)}),
         (ExtractionLimits(1_500_000, 1_000_000), {"rows.csv": bytes(900_000), "more.csv": bytes(900_000)}),
@@ -47,19 +54,19 @@ def project(**files):
     ],
     ids=["one file", "all files", "many files"],
 )
-def test_what_is_too_large_unpacked_is_refused(tmp_path, room, files) -> None:
+def test_what_is_too_large_unpacked_is_refused(tmp_path, limits, files) -> None:
     packed = project(**files)
     assert len(packed.getvalue()) < 5_000
-    with pytest.raises(NoRoomError):
-        unpack(packed, tmp_path, room)
+    with pytest.raises(TooLargeArchiveError):
+        unpack(packed, tmp_path, limits)
     assert sum(path.stat().st_size for path in tmp_path.iterdir()) <= 1_000_000
 
 
 def test_a_project_within_its_room_is_unpacked(tmp_path) -> None:
-    room = ExtractionLimits(1_000_000, 1_000_000)
-    assert unpack(project(**{"rows.csv": "age\n1\n"}), tmp_path, room) == {"plan": {}}
+    limits = ExtractionLimits(1_000_000, 1_000_000)
+    assert unpack(project(**{"rows.csv": "age\n1\n"}), tmp_path, limits) == {"plan": {}}
     assert [path.name for path in tmp_path.iterdir()] == ["rows.csv"]
-    assert room.all_bytes < 1_000_000
+    assert limits.all_bytes < 1_000_000
 
 
 def test_runs_take_their_room_from_the_same(tmp_path) -> None:
@@ -70,7 +77,7 @@ def test_runs_take_their_room_from_the_same(tmp_path) -> None:
         tmp_path, [{"number": number, "plan": {}} for number in (1, 2)], ExtractionLimits(1_500_000, 1_000_000)
     )
     assert next(runs)[0] == 1
-    with pytest.raises(NoRoomError):
+    with pytest.raises(TooLargeArchiveError):
         next(runs)
 
 

@@ -29,7 +29,7 @@ from sfumato.web.microdata.method_choice import fixed_levels, free_columns
 from sfumato.web.microdata.result import result_figures
 from sfumato.web.microdata.result.alternatives import HERE_SERIES, frontier_chart, frontier_legend, short_reason
 from sfumato.web.microdata.result.result_figures import Point, attacked, published_pairs
-from sfumato.web.projects.loaded_data import asked_promises, class_sizes, load
+from sfumato.web.projects.loaded_data import class_sizes, load, policy_models
 from sfumato.web.projects.workspace import Workspace
 
 PINNED = {
@@ -272,11 +272,11 @@ def test_a_lost_column_kept_what_its_sentence_leaves(tmp_path) -> None:
     rows = tmp_path / "rows.csv"
     lines = [f"{18 + (number * 37) % 70},{number % 9},{'mf'[number % 2]}" for number in range(120)]
     rows.write_text("\n".join(["age,region,sex", *lines]), encoding="utf-8")
-    ladder = {"type": "intervals", "widths": [5, 10, 20, 40], "start": 0, "end": 100}
+    hierarchy = {"type": "intervals", "widths": [5, 10, 20, 40], "start": 0, "end": 100}
     plan = {
         "version": 1,
         "columns": {
-            "age": {"role": "quasi-identifier", "hierarchy": ladder},
+            "age": {"role": "quasi-identifier", "hierarchy": hierarchy},
             "region": {"role": "quasi-identifier", "hierarchy": {"type": "any"}},
             "sex": {"role": "quasi-identifier", "hierarchy": {"type": "any"}},
         },
@@ -556,7 +556,7 @@ def test_choosing_a_policy_tells_how_far_it_is(tmp_path) -> None:
     datasets.patients(60).write(path)
     loaded, told = load(path), []
     plan = {**loaded.suggested, "policy": {"name": "gdpr-wp216"}}
-    asked = asked_promises(path, loaded.read, plan, lambda *progress: told.append(progress))
+    asked = policy_models(path, loaded.read, plan, lambda *progress: told.append(progress))
     assert asked and all("model" in one for one in asked)
     assert [*dict.fromkeys(stage for stage, _, _ in told)] == ["count", "look", "compare-columns"]
     assert [done for _, done, _ in told] == sorted(done for _, done, _ in told)

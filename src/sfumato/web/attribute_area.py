@@ -59,7 +59,7 @@ class AttributeArea:
             components.with_tooltip(components.button(words["anonymize"], self._run), words["tip.attributes.run"])
         with self._shared.build():
             self._fields()
-            self._room = ui.column().classes("w-full")
+            self._container = ui.column().classes("w-full")
         self._restore()
         self._read()
         self.workspace.draft_tabs[AREA].join(self._shared.change_elsewhere)
@@ -208,7 +208,7 @@ class AttributeArea:
         if self._shared.stale:  # the tab is outdated
             return
         self.workspace.touch()
-        self._room.clear()
+        self._container.clear()
         entered = self._entered()
         if entered is None:
             components.alarm(self.words["not_json"])
@@ -223,7 +223,7 @@ class AttributeArea:
             return
         whole = {"data": answer.data, "kpis": answer.kpis, "warnings": answer.warnings}
         text = json.dumps(whole, indent=1, ensure_ascii=False)
-        with self._room, ui.element("div").classes("sf-card").props('role="status"'):
+        with self._container, ui.element("div").classes("sf-card").props('role="status"'):
             ui.html(f"<h3>{self.words['answer']}</h3>", sanitize=False).classes("sf-title")
             download = components.button(
                 self.words["download_data"], lambda: ui.download.content(json.dumps(answer.data), "records.json")

@@ -73,36 +73,36 @@ def listen(name: str, handle: Callable[[Any], Any]) -> None:
     handlers[name] = handle
 
 
-def refilled(room: Any) -> Any:
+def refilled(container: Any) -> Any:
     """Empty a container, and return it to be filled in a `with` block."""
-    room.clear()
-    return room
+    container.clear()
+    return container
 
 
-def when_seen(room: Any, run: Callable[[], Any]) -> None:
+def when_seen(container: Any, run: Callable[[], Any]) -> None:
     """Run a function after the browser has shown the current content, unless its container was removed meanwhile."""
 
     async def once(event: Any) -> None:
-        if event.args == room.id and not room.is_deleted:
+        if event.args == container.id and not container.is_deleted:
             handled = run()
             if isawaitable(handled):
                 await handled
 
     listen("sf_seen", once)
-    ui.run_javascript(f"sfSeen({room.id})")
+    ui.run_javascript(f"sfSeen({container.id})")
 
 
 def folded(title: str, fill: Callable[[], Any]) -> Any:
     """Return a collapsed container that is filled when it is first opened, to save time."""
     waiting = [fill]
 
-    def open_room(event: events.ValueChangeEventArguments[bool]) -> None:
+    def open_container(event: events.ValueChangeEventArguments[bool]) -> None:
         if event.value and waiting:
-            with room:
+            with container:
                 waiting.pop()()
 
-    room = ui.expansion(title, on_value_change=open_room).classes("w-full")
-    return room
+    container = ui.expansion(title, on_value_change=open_container).classes("w-full")
+    return container
 
 
 @contextmanager
@@ -240,21 +240,21 @@ class EntryCard(Value):
 
     frame: Any
     chosen: Any
-    room: Any
+    container: Any
     remove: Any
 
 
 def entry(title: str, about: str, remove: Callable[[], None], words: Messages, opened: bool) -> EntryCard:
     """Build an entry with title, summary, fields when opened, and a remove button."""
     with ui.element("div").classes("sf-promise sf-entry") as frame:
-        with ui.element("details").props("open" if opened else "") as room:
+        with ui.element("details").props("open" if opened else "") as container:
             with ui.element("summary"):
                 ui.label(title).classes("font-bold")
                 chosen = ui.label("").classes("sf-soft sf-small")
             ui.label(about).classes("sf-soft sf-small")
         gone = ui.button(icon="close", on_click=remove).props("flat round dense size=sm")
         gone.props["aria-label"] = f"{words['remove']}: {title}"
-    return EntryCard(frame, chosen, room, gone)
+    return EntryCard(frame, chosen, container, gone)
 
 
 Take = Callable[[events.UploadEventArguments], Awaitable[None]]

@@ -57,10 +57,10 @@ class Form(Value):
 
     def build(self) -> None:
         """Build the fields in the current container; a choice that changes the fields rebuilds them."""
-        room = ui.element("div").classes("sf-fields")
+        container = ui.element("div").classes("sf-fields")
 
         def fill() -> None:
-            with components.refilled(room):
+            with components.refilled(container):
                 for name, key in self.keys.items():
                     if self.applies(name):
                         self._field(name, key, fill)
@@ -227,12 +227,12 @@ class EntryList(State):
     entries: Callable[[], list[Values]]
     fields: Callable[[Values], None]
     changed: Callable[[], Any]
-    _room: Any = None
+    _container: Any = None
     _cards: list[tuple[Values, EntryCard]] = field(default_factory=list)
 
     def build(self) -> None:
         """Build the cards, and the choice for adding one."""
-        self._room = ui.column().classes("w-full gap-2")
+        self._container = ui.column().classes("w-full gap-2")
         self.show()
         offered = {name: self.words[f"{self.kind}.{name}"] for name in self.offered}
         choice = ui.select(offered, label=self.words[f"add_{self.kind}"], on_change=self._add)
@@ -240,14 +240,14 @@ class EntryList(State):
 
     def show(self) -> None:
         """Rebuild all cards; if there are many, only the first is open."""
-        self._room.clear()
+        self._container.clear()
         self._cards.clear()
         counts = Counter(entry[self.kind] for entry in self.entries())
         folded: set[str] = set()
         for place, entry in enumerate(self.entries()):
             name, opened = entry[self.kind], place == 0 or len(self.entries()) <= MOST_OPEN
             if counts[name] <= MOST_ALIKE:
-                self._card(entry, opened, self._room)
+                self._card(entry, opened, self._container)
             elif name not in folded:
                 folded.add(name)
                 self._fold(name, [other for other in self.entries() if other[self.kind] == name])
@@ -255,16 +255,16 @@ class EntryList(State):
 
     def _fold(self, name: str, alike: list[Values]) -> None:
         """Build a collapsed container for many entries of a kind, filled when it is opened."""
-        with self._room, ui.element("details").classes("sf-promise sf-alike") as room, ui.element("summary"):
+        with self._container, ui.element("details").classes("sf-promise sf-alike") as container, ui.element("summary"):
             ui.label(self.words[f"{self.kind}.{name}"]).classes("font-bold")
             ui.label(self.words["entries_alike"].format(count=len(alike))).classes("sf-soft sf-small")
 
         def fill() -> None:
             for entry in alike:
-                self._card(entry, False, room)
+                self._card(entry, False, container)
             self._tell()
 
-        _once(room, fill)
+        _once(container, fill)
 
     def told(self) -> None:
         """Update the summary of each entry."""
@@ -282,7 +282,7 @@ class EntryList(State):
         entry = {self.kind: event.value, **self.offered[event.value]()}
         self.entries().append(entry)
         event.sender.set_value(None)  # type: ignore[attr-defined]
-        self._card(entry, True, self._room)
+        self._card(entry, True, self._container)
         self._tell()
         self.changed()
 
@@ -297,19 +297,19 @@ class EntryList(State):
         self._tell()
         self.changed()
 
-    def _card(self, entry: Values, opened: bool, room: Any) -> None:
+    def _card(self, entry: Values, opened: bool, container: Any) -> None:
         key = f"{self.kind}.{entry[self.kind]}"
         title, about = self.words[key], self.words[f"{key}.says"]
-        with room:
+        with container:
             card = components.entry(title, about, lambda: self._remove(entry), self.words, opened)
         card.chosen.text = summary(self.kind, entry, self.words)
         self._cards.append((entry, card))
 
         def fill() -> None:
-            with card.room:
+            with card.container:
                 self.fields(entry)
 
-        fill() if opened else _once(card.room, fill)
+        fill() if opened else _once(card.container, fill)
 
 
 def _once(details: Any, fill: Callable[[], None]) -> None:

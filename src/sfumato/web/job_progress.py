@@ -37,23 +37,23 @@ async def start_job(workspace: Workspace, kind: Kind, plan: Mapping[str, Any], f
 
 
 async def run_job(
-    workspace: Workspace, kind: Kind, plan: Mapping[str, Any], files: Mapping[str, Path], room: Any, then: Then
+    workspace: Workspace, kind: Kind, plan: Mapping[str, Any], files: Mapping[str, Path], container: Any, then: Then
 ) -> None:
     """Start a job and show its progress in a container; meanwhile no second job is started there."""
-    if room in _under_way:
+    if container in _under_way:
         return
-    _under_way.add(room)
+    _under_way.add(container)
     job = await start_job(workspace, kind, plan, files)
     if job is None:
-        _under_way.discard(room)
+        _under_way.discard(container)
         return
 
     async def conclude(ended: Job) -> None:
-        _under_way.discard(room)
+        _under_way.discard(container)
         await then(ended)
 
-    with room:
-        follow(workspace, job, conclude, lambda: _under_way.discard(room))
+    with container:
+        follow(workspace, job, conclude, lambda: _under_way.discard(container))
 
 
 def follow(workspace: Workspace, job: Job, then: Then, failed: Callable[[], None] = lambda: None) -> None:

@@ -152,7 +152,7 @@ class HelpArea:
                     ui.html(f"<h4>{escape(words[f'help_group.{group}'])}</h4>", sanitize=False)
                     for name in names:
                         self._entry(name, title(shelf[name]))
-        self._room = ui.column().classes("w-full gap-4")
+        self._container = ui.column().classes("w-full gap-4")
         components.listen("sf_back", lambda event: self._read(str(event.args)))
         ui.run_javascript("sfArrive('')")
 
@@ -171,14 +171,14 @@ class HelpArea:
         if name in self._buttons:
             self._open(name)
         else:
-            self._room.clear()
+            self._container.clear()
             ui.run_javascript("sfStand('')")
 
     def _open(self, name: str) -> None:
         """Show a page and scroll to it."""
         for other, button in self._buttons.items():
             button.props('aria-current="true"') if other == name else button.props(remove="aria-current")
-        with components.refilled(self._room), components.card(classes="sf-document") as card:
+        with components.refilled(self._container), components.card(classes="sf-document") as card:
             card.props('lang="en"')
             text = _PICTURE.sub("", written(name))
             ui.markdown(titled(text), extras=["tables", "fenced-code-blocks"]).classes("sf-table").props('tabindex="0"')

@@ -10,7 +10,7 @@ from sfumato.localization.messages import Messages
 from sfumato.values import Value
 from sfumato.web.projects.loaded_data import LoadedColumn
 
-BINS, BARS, MOST_RUNGS = 12, 8, 4
+BINS, BARS, MOST_LABELS = 12, 8, 4
 NUMERIC = ("integer", "decimal", "amount")
 
 
@@ -73,41 +73,41 @@ def bars(rows: Sequence[int], width: float = 84.0, height: float = 20.0) -> str:
     return f'<svg {box} aria-hidden="true"><path d="{shown}"/></svg>'
 
 
-def level_labels(column: LoadedColumn, ladder: Hierarchy, show: Callable[[str], str] = str) -> str:
+def level_labels(column: LoadedColumn, hierarchy: Hierarchy, show: Callable[[str], str] = str) -> str:
     """Show the most frequent value of a column with its label at each level; of many levels the first and last."""
-    place = _most_frequent(column, ladder)
+    place = _most_frequent(column, hierarchy)
     if place is None:
         return ""
-    labels = [_label(ladder, level, place) for level in range(ladder.height)]
+    labels = [_label(hierarchy, level, place) for level in range(hierarchy.height)]
     steps = [label for at, label in enumerate(labels) if not at or label != labels[at - 1]]
-    shown = steps if len(steps) <= MOST_RUNGS else [*steps[: MOST_RUNGS - 2], "…", steps[-1]]
+    shown = steps if len(steps) <= MOST_LABELS else [*steps[: MOST_LABELS - 2], "…", steps[-1]]
     return '<div class="sf-rungs">' + "›".join(f"<u>{escape(show(label))}</u>" for label in shown) + "</div>"
 
 
-def example_labels(column: LoadedColumn, ladder: Hierarchy, level: int) -> tuple[str, ...]:
+def example_labels(column: LoadedColumn, hierarchy: Hierarchy, level: int) -> tuple[str, ...]:
     """Return the most frequent value of a column, and its label at a level."""
-    place = _most_frequent(column, ladder)
-    return () if place is None else (_label(ladder, 0, place), _label(ladder, level, place))
+    place = _most_frequent(column, hierarchy)
+    return () if place is None else (_label(hierarchy, 0, place), _label(hierarchy, level, place))
 
 
-def _most_frequent(column: LoadedColumn, ladder: Hierarchy) -> int | None:
-    present = [value for value in ladder.values if value in column.counts]
-    return ladder.values.index(max(present, key=lambda text: column.counts[text])) if present else None
+def _most_frequent(column: LoadedColumn, hierarchy: Hierarchy) -> int | None:
+    present = [value for value in hierarchy.values if value in column.counts]
+    return hierarchy.values.index(max(present, key=lambda text: column.counts[text])) if present else None
 
 
-def _label(ladder: Hierarchy, level: int, place: int) -> str:
-    return ladder.labels[level][ladder.codes[level][place]] or ""
+def _label(hierarchy: Hierarchy, level: int, place: int) -> str:
+    return hierarchy.labels[level][hierarchy.codes[level][place]] or ""
 
 
 MOST_GROUPS, MOST_CHILDREN = 7, 4
 Line = tuple[int, str, int]
 
 
-def hierarchy_lines(ladder: Hierarchy, column: LoadedColumn) -> list[Line]:
+def hierarchy_lines(hierarchy: Hierarchy, column: LoadedColumn) -> list[Line]:
     """Return depth, label and rows of each line, from the coarsest labels down."""
-    counts = np.array([column.counts.get(value or "", 0) for value in ladder.values], np.int64)
-    top = max(ladder.height - 2, 0)
-    rows = _rows(ladder, top, counts)
+    counts = np.array([column.counts.get(value or "", 0) for value in hierarchy.values], np.int64)
+    top = max(hierarchy.height - 2, 0)
+    rows = _rows(hierarchy, top, counts)
     groups = [code for code in range(len(rows)) if rows[code]]
     order = groups[:MOST_GROUPS]
     if not order:
@@ -115,32 +115,32 @@ def hierarchy_lines(ladder: Hierarchy, column: LoadedColumn) -> list[Line]:
     opened = max(order, key=lambda code: rows[code])
     entries: list[Line] = []
     for code in order:
-        entries.append((0, ladder.labels[top][code] or "", int(rows[code])))
+        entries.append((0, hierarchy.labels[top][code] or "", int(rows[code])))
         if code == opened:
-            entries += _below(ladder, counts, top, code, 1)
+            entries += _below(hierarchy, counts, top, code, 1)
     return entries + ([(0, "…", 0)] if len(groups) > MOST_GROUPS else [])
 
 
-def _rows(ladder: Hierarchy, level: int, counts: np.ndarray) -> np.ndarray:
-    return np.bincount(ladder.codes[level], weights=counts, minlength=len(ladder.labels[level])).astype(np.int64)
+def _rows(hierarchy: Hierarchy, level: int, counts: np.ndarray) -> np.ndarray:
+    return np.bincount(hierarchy.codes[level], weights=counts, minlength=len(hierarchy.labels[level])).astype(np.int64)
 
 
-def _below(ladder: Hierarchy, counts: np.ndarray, level: int, code: int, depth: int) -> list[Line]:
+def _below(hierarchy: Hierarchy, counts: np.ndarray, level: int, code: int, depth: int) -> list[Line]:
     """Return the labels of the next level within a label; the largest of them are expanded in turn."""
     if level == 0:
         return []
-    inside = ladder.codes[level] == code
+    inside = hierarchy.codes[level] == code
     finer = level - 1
-    rows = _rows(ladder, finer, np.where(inside, counts, 0))
-    children = [child for child in np.unique(ladder.codes[finer][inside]).tolist() if rows[child]]
-    if len(children) == 1 and ladder.labels[finer][children[0]] == ladder.labels[level][code]:
-        return _below(ladder, counts, finer, children[0], depth)
+    rows = _rows(hierarchy, finer, np.where(inside, counts, 0))
+    children = [child for child in np.unique(hierarchy.codes[finer][inside]).tolist() if rows[child]]
+    if len(children) == 1 and hierarchy.labels[finer][children[0]] == hierarchy.labels[level][code]:
+        return _below(hierarchy, counts, finer, children[0], depth)
     opened = max(children, key=lambda child: rows[child], default=None)
     entries: list[Line] = []
     for child in children[:MOST_CHILDREN]:
-        entries.append((depth, ladder.labels[finer][child] or "", int(rows[child])))
+        entries.append((depth, hierarchy.labels[finer][child] or "", int(rows[child])))
         if child == opened:
-            entries += _below(ladder, counts, finer, child, depth + 1)
+            entries += _below(hierarchy, counts, finer, child, depth + 1)
     return entries + ([(depth, "…", 0)] if len(children) > MOST_CHILDREN else [])
 
 

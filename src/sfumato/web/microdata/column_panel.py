@@ -27,7 +27,7 @@ from sfumato.web.projects.loaded_data import LoadedColumn, hierarchy_of
 from sfumato.web.projects.workspace import Workspace
 
 # Further settings of a hierarchy: the weight of its loss, and the levels that may be published.
-LADDER_KEYS = {key: record_of(ColumnPlan).keys[key] for key in ("weight", "min_level", "max_level")}
+HIERARCHY_KEYS = {key: record_of(ColumnPlan).keys[key] for key in ("weight", "min_level", "max_level")}
 CODE_KEYS = {"missing": record_of(ColumnPlan).keys["missing"]}
 EDITABLE_VALUES, MOST_BYTES, SHOWN_VALUES = 5000, 5_000_000, 8
 
@@ -62,7 +62,7 @@ class ColumnPanel:
         if self._reason:
             ui.label(f"{words['proposed']}: {words.text(self._reason)}").classes("sf-soft sf-small")
         if role == "quasi-identifier":
-            self._ladder()
+            self._hierarchy()
         else:
             self._values()
         PublishChoice(words, self.plan, self._surroundings(), self._published_otherwise).build()
@@ -108,7 +108,7 @@ class ColumnPanel:
         if rest > 0:
             ui.label(self.words["report.others"].format(count=self.words.count(rest))).classes("sf-soft sf-small")
 
-    def _ladder(self) -> None:
+    def _hierarchy(self) -> None:
         words = self.words
         kinds = {kind: words[f"hierarchy.kind.{kind}"] for kind in KINDS}
         settings = self.plan.setdefault("hierarchy", {"type": "any"})
@@ -134,7 +134,7 @@ class ColumnPanel:
         """Build the less common settings of a hierarchy: its file, weight and levels, its settings as text."""
         words, settings = self.words, self.plan["hierarchy"]
         components.upload(words["hierarchy.import"], self._import, MOST_BYTES, words, CSV.uploads)
-        Form(words, "ladder", LADDER_KEYS, self.plan, self._touched, defaults={"weight": 1, "min_level": 0}).build()
+        Form(words, "ladder", HIERARCHY_KEYS, self.plan, self._touched, defaults={"weight": 1, "min_level": 0}).build()
         self._text = ui.input(words["settings"], value=written(settings, flow=True))
         self._text.classes("w-full font-mono sf-settings").props["data-column"] = self.name
 
@@ -198,14 +198,14 @@ class ColumnPanel:
         """Show the hierarchy of some settings, or why there is none."""
         words = self.words
         try:
-            ladder, rejected = self._bound(settings)
+            hierarchy, rejected = self._bound(settings)
         except Exception as error:  # including unexpected errors, because an earlier message must not remain
             self._tell("invalid", self._why(error, settings))
             return False
-        facts = [words["hierarchy.facts"].format(levels=ladder.height, values=words.count(ladder.size))]
+        facts = [words["hierarchy.facts"].format(levels=hierarchy.height, values=words.count(hierarchy.size))]
         facts += [words["not_accepted"].format(count=words.count(rejected))] if rejected else []
         self._tell("valid", " ".join(facts))
-        lines = hierarchy_lines(ladder, self.column)
+        lines = hierarchy_lines(hierarchy, self.column)
         shown = [(depth, self._shown(label), rows) for depth, label, rows in lines]
         self._preview.set_content(hierarchy_html(shown, words))
         return True
@@ -222,11 +222,11 @@ class ColumnPanel:
 
     def _table(self) -> str | None:
         """Return the hierarchy as a text table, or None if it is too long for editing."""
-        ladder, _ = self._bound(self.plan["hierarchy"])
-        if ladder.size > EDITABLE_VALUES:
+        hierarchy, _ = self._bound(self.plan["hierarchy"])
+        if hierarchy.size > EDITABLE_VALUES:
             components.alarm(self.words["too_many"])
             return None
-        rows = [row for row in ladder.rows() if row[0] is not None]
+        rows = [row for row in hierarchy.rows() if row[0] is not None]
         return "\n".join(";".join(label or "" for label in row) for row in rows)
 
     def _edit(self) -> None:

@@ -12,7 +12,7 @@ from sfumato.web.microdata.column_panel import ColumnPanel
 from sfumato.web.microdata.columns_table import ColumnsTable, short_role
 from sfumato.web.page_layout import Area
 
-OF_LADDERS = ("hierarchy", "min_level", "max_level", "weight", "importance", "protect")
+OF_HIERARCHIES = ("hierarchy", "min_level", "max_level", "weight", "importance", "protect")
 
 
 class ColumnsStep:
@@ -38,13 +38,13 @@ class ColumnsStep:
         with ui.element("div").classes("sf-two"):
             with components.card(classes="sf-scroll"):
                 ui.html(self._table.html(), sanitize=False).classes("w-full")
-            with components.card(classes="sf-panel") as self._room:
+            with components.card(classes="sf-panel") as self._container:
                 ui.label(words["panel_hint"]).classes("sf-soft")
-        self._room.props["aria-label"] = words["panel"]
+        self._container.props["aria-label"] = words["panel"]
         components.listen("sf_open", self._opened)
         components.listen("sf_role", lambda event: self._change_roles([event.args["column"]], event.args["role"]))
         components.listen("sf_filter", lambda event: self._choose_role(str(event.args)))
-        components.when_seen(self._room, self._complete)
+        components.when_seen(self._container, self._complete)
 
     def follow(self, before: dict[str, Any]) -> bool:
         """Redraw the columns in which the current plan differs from the previous one; return False for other data."""
@@ -91,7 +91,7 @@ class ColumnsStep:
     def _show(self, name: str, look: bool = False) -> None:
         """Open the panel of a column; `look`: scroll to it."""
         self._open = self.workspace.column = name
-        with components.refilled(self._room):
+        with components.refilled(self._container):
             ColumnPanel(self.workspace, name, lambda: self._redraw([name])).build()
         _tell_opened(name, look)
 
@@ -123,7 +123,7 @@ class ColumnsStep:
         changed = [name for name in names if name in plan["columns"]] if role in ROLES else []
         for name in changed:
             give_role(plan["columns"][name], role, self._suggested(name))
-        gone = [name for name in changed if role != "sensitive" and drop_promises(plan, name)]
+        gone = [name for name in changed if role != "sensitive" and drop_models(plan, name)]
         if gone:
             ui.notify(self.words["promises_gone"].format(column=", ".join(gone)))
         self.workspace.touch()
@@ -139,7 +139,7 @@ def _tell_opened(name: str, look: bool) -> None:
     ui.run_javascript(f"sfOpened({json.dumps(name)}, {json.dumps(look)})")
 
 
-def drop_promises(plan: dict[str, Any], column: str) -> bool:
+def drop_models(plan: dict[str, Any], column: str) -> bool:
     """Remove the models of a column, which only a sensitive one can have; return whether there were any.
 
     >>> plan = {"privacy": [{"model": "k-anonymity", "k": 5}, {"model": "l-diversity", "l": 2, "column": "illness"}]}
@@ -159,7 +159,7 @@ def give_role(column: dict[str, Any], role: str, suggested: dict[str, Any]) -> N
     if role == "quasi-identifier":
         column["hierarchy"] = suggested.get("hierarchy", {"type": "any"})
     else:
-        for key in OF_LADDERS:
+        for key in OF_HIERARCHIES:
             column.pop(key, None)
     column.pop("publish", None)
     if role == suggested.get("role") and "publish" in suggested:

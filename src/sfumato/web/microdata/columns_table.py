@@ -51,7 +51,7 @@ class ColumnsTable:
         for column in self._columns:
             if (plan := plans.get(column.name)) is not None:  # otherwise other data was loaded meanwhile
                 self._histogram(column.read_by(plan), plan)
-                self._ladder(column.read_by(plan), plan)
+                self._hierarchy(column.read_by(plan), plan)
 
     @property
     def _columns(self) -> tuple[LoadedColumn, ...]:
@@ -69,7 +69,7 @@ class ColumnsTable:
             f"{self._histogram(column, plan)}<small>{escape(self.holds(column))}</small>",
             self._roles(column.name, plan),
             f'<span class="why" title="{why}">{why}</span>',
-            self._ladder(column, plan),
+            self._hierarchy(column, plan),
         ]
         content = "".join(f'<td role="cell">{cell}</td>' for cell in cells)
         return f'<tr role="row" data-column="{name}" data-role="{role}" aria-selected="false">{content}</tr>'
@@ -99,7 +99,7 @@ class ColumnsTable:
         says = help_of(role_says(self.words, plan)) if "publish" in plan else ""
         return f'<select class="{role}" aria-label="{label}"{says}><option value="{role}">{shown}</option></select>'
 
-    def _ladder(self, column: LoadedColumn, plan: dict[str, Any]) -> str:
+    def _hierarchy(self, column: LoadedColumn, plan: dict[str, Any]) -> str:
         words, role = self.words, plan["role"]
         operation, _ = said(plan.get("publish"))
         if operation != ITSELF:
@@ -122,12 +122,12 @@ class ColumnsTable:
         if len(column.counts) > MOST_VALUES:
             return f'<span class="why">{escape(str(plan.get("hierarchy", {}).get("type", "")))}</span>'
         try:
-            ladder, _ = hierarchy_of(column, plan, self.workspace.place("x").parent)
+            hierarchy, _ = hierarchy_of(column, plan, self.workspace.place("x").parent)
         except (SfumatoError, KeyError):
             return f'<span class="why">{escape(self.words["invalid"])}</span>'
         loaded = self.workspace.loaded
         assert loaded is not None
-        return level_labels(column, ladder, lambda label: loaded.shown(column.name, label, self.words))
+        return level_labels(column, hierarchy, lambda label: loaded.shown(column.name, label, self.words))
 
 
 def role_says(words: Messages, plan: dict[str, Any], reason: str = "") -> str:

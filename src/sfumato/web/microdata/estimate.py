@@ -94,7 +94,7 @@ class Estimates(State):
             raise
         losses = result.per_column
         withheld = int(result.recoding.sizes[result.recoding.suppressed].sum())
-        tops = {name: ladder.height - 1 for name, ladder in zip(table.columns, table.ladders, strict=True)}
+        tops = {name: hierarchy.height - 1 for name, hierarchy in zip(table.columns, table.ladders, strict=True)}
         lost = tuple(name for name, loss in losses.items() if loss >= NOTHING_LEFT and tops[name] > 0)
         return Estimate(1.0 - sum(losses.values()) / max(len(losses), 1), withheld, lost)
 

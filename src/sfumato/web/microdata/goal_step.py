@@ -21,9 +21,9 @@ from sfumato.web import components
 from sfumato.web.job_progress import watched
 from sfumato.web.microdata.estimate import Estimate, Estimates
 from sfumato.web.microdata.method_choice import MethodChoice, fixed_levels, show_fixed_levels
-from sfumato.web.microdata.promises import Promises, goal_words, names_persons
+from sfumato.web.microdata.privacy_models import PrivacyModels, goal_words, names_persons
 from sfumato.web.page_layout import Area
-from sfumato.web.projects.loaded_data import Loaded, asked_promises, class_sizes
+from sfumato.web.projects.loaded_data import Loaded, class_sizes, policy_models
 from sfumato.web.projects.workspace import Workspace
 
 NONE = ""
@@ -41,7 +41,7 @@ class GoalStep:
 
     def __init__(self, area: Area) -> None:
         self.area, self.workspace = area, area.workspace
-        self._promises = Promises(self.workspace, self._changed)
+        self._models = PrivacyModels(self.workspace, self._changed)
         self._method = MethodChoice(self.workspace, self._changed)
         self._estimates = Estimates(self.workspace)
         self._question = 0
@@ -60,7 +60,7 @@ class GoalStep:
         with ui.element("div").classes("sf-two sf-panel-first"):
             with ui.column().classes("w-full gap-4"):
                 with components.card(words["promises"]):
-                    self._promises.build()
+                    self._models.build()
                 with components.card(words["way"]):
                     self._method.build()
                     show_fixed_levels(self.area, "chosen_goal")
@@ -92,7 +92,7 @@ class GoalStep:
     def _adopt(self, name: str) -> None:
         assert self.workspace.loaded is not None
         plan = deepcopy(self.workspace.plan)
-        plan["privacy"] = purpose_promises(plan, name, self.workspace.loaded)
+        plan["privacy"] = purpose_models(plan, name, self.workspace.loaded)
         if plan["method"]["name"] not in ("mondrian", "k-optimize"):
             plan["method"]["suppression"] = PURPOSES[name][2]
         self.workspace.change_plan(plan)
@@ -117,7 +117,7 @@ class GoalStep:
 
     def _faults(self) -> list[str]:
         words, plan = self.words, self.workspace.plan
-        missing = [*self._promises.missing(), *self._method.missing()]
+        missing = [*self._models.missing(), *self._method.missing()]
         faults = [words["missing_value"].format(field=field) for field in missing]
         needs = [
             entry
@@ -240,7 +240,7 @@ def with_labels(text: str, promises: Sequence[Mapping[str, Any]], words: Message
     return re.sub(r"privacy\[(\d+)\]\.(\w+)(?=:)", label, text)
 
 
-def purpose_promises(plan: dict[str, Any], name: str, loaded: Loaded) -> list[dict[str, Any]]:
+def purpose_models(plan: dict[str, Any], name: str, loaded: Loaded) -> list[dict[str, Any]]:
     """Return the models of a preset: k-anonymity, and diversity of sensitive columns if the preset has it.
 
     A column of two values has at most two of them in a class, and a constant column is not diverse.
@@ -277,7 +277,7 @@ class PolicyChoice:
         choice = ui.select(offered, label=words["policy.choose"], value=self.name if self.name in offered else NONE)
         components.with_tooltip(choice, words["tip.policy"]).classes("w-full").props("dense outlined")
         choice.on_value_change(lambda event: self._choose(str(event.value or NONE)))
-        self._room = ui.column().classes("w-full")
+        self._container = ui.column().classes("w-full")
         if self.name in offered and self.name != NONE:
             policy = policies()[self.name]
             ui.label(words["policy.source"].format(source=policy.source)).classes("sf-soft sf-small")
@@ -313,9 +313,9 @@ class PolicyChoice:
             plan["policy"] = {"name": name}
             loaded = self.workspace.loaded
             try:
-                with self._room:
+                with self._container:
                     says, asked = self.words["reading"], (loaded.path, loaded.read, plan)
-                    plan["privacy"] = await watched(self.workspace, says, asked_promises, *asked)
+                    plan["privacy"] = await watched(self.workspace, says, policy_models, *asked)
             except CancelledWorkError:
                 self._adopted()  # the current policy stays and is shown again
                 return

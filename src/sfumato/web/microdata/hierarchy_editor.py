@@ -106,8 +106,8 @@ class HierarchyEditor:
         modes = {"widths": words["hierarchy.by_widths"], "bounds": words["hierarchy.by_cuts"]}
         mode = "bounds" if "bounds" in self.settings else "widths"
         ui.toggle(modes, value=mode, on_change=lambda event: self._by(event.value)).props("no-caps dense spread")
-        self._axis_room = ui.column().classes("w-full gap-1")
-        with self._axis_room:
+        self._axis_container = ui.column().classes("w-full gap-1")
+        with self._axis_container:
             self._axis(shape)
         if mode == "bounds":
             ui.label(words["hierarchy.cuts_hint"]).classes("sf-soft sf-small")
@@ -136,13 +136,13 @@ class HierarchyEditor:
 
     def _tell_rebuilt(self) -> None:
         """Report that the fields changed."""
-        with components.refilled(self._room):
+        with components.refilled(self._container):
             self.build()
 
-    def place_in(self, room: Any) -> None:
+    def place_in(self, container: Any) -> None:
         """Build the fields in a container, where they can be rebuilt."""
-        self._room = room
-        with room:
+        self._container = container
+        with container:
             self.build()
 
     def _axis(self, shape: Histogram | None) -> None:
@@ -217,7 +217,7 @@ class HierarchyEditor:
             ui.label(words["too_many"]).classes("sf-soft")
             return
         ui.label(words["hierarchy.groups_hint"]).classes("sf-soft sf-small")
-        self._groups_room = ui.html(self._groups(), sanitize=False).classes("w-full")
+        self._groups_container = ui.html(self._groups(), sanitize=False).classes("w-full")
         with ui.row().classes("items-center w-full gap-2"):
             name = ui.input(words["hierarchy.new_group"]).props("dense outlined").classes("w-full")
             name.on("keydown.enter", lambda: self._add_group(name))
@@ -257,7 +257,7 @@ class HierarchyEditor:
         elif name and name != ROOT:
             self._empty = (*self._empty, name)
             field.set_value("")
-            self._groups_room.set_content(self._groups())
+            self._groups_container.set_content(self._groups())
 
     def _grouped(self, event: events.GenericEventArguments) -> None:
         group, values = str(event.args["group"]), [str(value) for value in event.args["values"]]
@@ -265,7 +265,7 @@ class HierarchyEditor:
         upper = {name: parent for name, parent in self.settings["parents"].items() if name not in self.column.counts}
         parents |= {value: group for value in values if value in parents and value != group}
         self.settings["parents"] = parents | upper
-        self._groups_room.set_content(self._groups())
+        self._groups_container.set_content(self._groups())
         self._changed()
 
 
@@ -275,7 +275,7 @@ def coarsened(cuts: list[float], levels: int) -> list[list[float]]:
     >>> coarsened([10, 20, 30, 40], 3)
     [[10, 20, 30, 40], [20, 40], [40]]
     """
-    rungs = [list(cuts)]
-    while len(rungs) < levels and len(rungs[-1]) > 1:
-        rungs.append(rungs[-1][1::2])
-    return rungs
+    by_level = [list(cuts)]
+    while len(by_level) < levels and len(by_level[-1]) > 1:
+        by_level.append(by_level[-1][1::2])
+    return by_level

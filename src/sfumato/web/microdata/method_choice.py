@@ -57,7 +57,7 @@ class MethodChoice:
             value=self.method["name"],
             on_change=lambda event: self._choose(event.value),
         ).classes("w-full")
-        self._room = ui.column().classes("w-full gap-2")
+        self._container = ui.column().classes("w-full gap-2")
         self._show()
 
     def missing(self) -> list[str]:
@@ -80,7 +80,7 @@ class MethodChoice:
         return self.method["name"] in MOST_PERCENT
 
     def _show(self) -> None:
-        with components.refilled(self._room):
+        with components.refilled(self._container):
             ui.label(self.words[f"method.{self.method['name']}.says"]).classes("sf-soft")
             if self.method["name"] in SUPPRESSING:
                 self._slider()

@@ -20,7 +20,7 @@ from sfumato.service.workers.messages import CancelledWorkError
 from sfumato.web import components
 from sfumato.web.job_progress import watched
 from sfumato.web.page_layout import Area
-from sfumato.web.projects.archives import UNREADABLE, ExtractionLimits, NoRoomError, pack, room_in, unpack
+from sfumato.web.projects.archives import UNREADABLE, ExtractionLimits, TooLargeArchiveError, limits_in, pack, unpack
 from sfumato.web.projects.loaded_data import load
 from sfumato.web.projects.workspace import data_of
 
@@ -72,7 +72,7 @@ class ProjectCard:
                     components.upload(
                         words["open_plan"], self._open_plan, MOST_PLAN_BYTES, words, (".yaml", ".yml", ".json")
                     )
-            self._room = ui.column().classes("w-full")
+            self._container = ui.column().classes("w-full")
             if self.workspace.loaded is not None:
                 with ui.row():
                     components.button(words["save_project"], self._save).props("outline")
@@ -88,7 +88,7 @@ class ProjectCard:
             await asyncio.to_thread(erase, folder)
             ui.notify(self.words["reading_cancelled"].format(name=event.file.name))
             return
-        except NoRoomError:
+        except TooLargeArchiveError:
             await self._refuse(folder, self.words["project_too_large"])
             return
         except (SfumatoError, RefusedError, *UNREADABLE, ValueError, KeyError, OSError):
@@ -103,21 +103,21 @@ class ProjectCard:
             NoRoomError: The project is too large.
             ValueError, SfumatoError, RefusedError: The file is not a project.
         """
-        room = room_in(folder, self.workspace.pool.settings)
+        limits = limits_in(folder, self.workspace.pool.settings)
         archive = _saved_in(folder)
         await event.file.save(archive)
-        record = await asyncio.to_thread(_unpacked, archive, folder, room)
+        record = await asyncio.to_thread(_unpacked, archive, folder, limits)
         plan = record["plan"]
         data = data_of(record, folder)
         said = plan.get("data")
         plan["data"] = {**(said if isinstance(said, dict) else {}), "source": data.name}
         check_paths(plan, {path.name for path in folder.iterdir()})  # before any file that it names is read
         reading = plan["data"] if isinstance(said, dict) else None
-        with self._room:
+        with self._container:
             loaded = await watched(self.workspace, self.words["reading"], load, data, reading)
         if not can_be_shown(plan, {column.name for column in loaded.columns}):
             raise ValueError("no plan")
-        await asyncio.to_thread(self.workspace.restore, record, loaded, room)
+        await asyncio.to_thread(self.workspace.restore, record, loaded, limits)
         self.workspace.tabs.changed()
 
     async def _refuse(self, folder: Path, why: str) -> None:
@@ -189,8 +189,8 @@ def _saved_in(folder: Path) -> Path:
     return place / "project.sfumato.zip"
 
 
-def _unpacked(archive: Path, folder: Path, room: ExtractionLimits) -> dict[str, Any]:
+def _unpacked(archive: Path, folder: Path, limits: ExtractionLimits) -> dict[str, Any]:
     with archive.open("rb") as stream:
-        record = unpack(stream, folder, room)
+        record = unpack(stream, folder, limits)
     archive.unlink()
     return record

@@ -41,7 +41,7 @@ class RowsArea:
         return self._shared.stale
 
     def build(self) -> None:
-        self._room = self._shared.build()
+        self._container = self._shared.build()
         components.listen("sf_back", self._back)
         self._build_steps()
         step = self.workspace.step if self.workspace.step in STEPS else "data"
@@ -53,12 +53,12 @@ class RowsArea:
         """Go to a step and add it to the browser history."""
         self._enter(step)
         # Not by the page's own slot: the clicked element may have been removed with the previous step.
-        self._room.client.run_javascript(f"sfStep('{step}'); window.scrollTo(0, 0); sfHead()")
+        self._container.client.run_javascript(f"sfStep('{step}'); window.scrollTo(0, 0); sfHead()")
 
     def refresh(self) -> None:
         """Rebuild the current step."""
         self._enter(self._step)
-        self._room.client.run_javascript("sfHead()")
+        self._container.client.run_javascript("sfHead()")
 
     def tell_steps(self) -> None:
         """Update the step list: the current step, completed ones, and the decision in each."""
@@ -113,7 +113,7 @@ class RowsArea:
             self.workspace.touch()
         self._estimate_ahead()
         self._shared.renew()
-        with self._room:
+        with self._container:
             self._shown = None if step != "data" and self._lacks_data() else STEPS[step](self)
             if self._shown is not None:
                 self._shown.build()
@@ -132,9 +132,9 @@ class RowsArea:
         """Handle the back button, or an address with a step; an address without one changes nothing."""
         if event.args in STEPS:
             self._enter(event.args)
-            self._room.client.run_javascript("sfHead()")
+            self._container.client.run_javascript("sfHead()")
         else:
-            self._room.client.run_javascript(f"sfStand('{self._step}')")
+            self._container.client.run_javascript(f"sfStand('{self._step}')")
 
     def _lacks_data(self) -> bool:
         """Return whether no data is loaded yet; the step then says so."""

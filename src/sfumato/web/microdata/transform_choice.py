@@ -171,7 +171,7 @@ class PublishChoice:
         choice = ui.select(options, label=self.words["publish"], value=name)
         choice.on_value_change(lambda event: self._choose(str(event.value)))
         components.with_tooltip(choice, self.words["tip.publish"]).classes("w-full").props("dense outlined")
-        self._room = ui.column().classes("w-full gap-2")
+        self._container = ui.column().classes("w-full gap-2")
         self._show(name)
 
     def _label(self, name: str) -> str:
@@ -188,7 +188,7 @@ class PublishChoice:
         self._take(name)
 
     def _show(self, name: str) -> None:
-        with components.refilled(self._room):
+        with components.refilled(self._container):
             if name == CODED:
                 CodingFields(self.words, self._values, lambda: self._take(name)).build()
             elif name in KINDS:

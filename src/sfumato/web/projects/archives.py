@@ -23,7 +23,7 @@ BLOCK_BYTES = 1 << 20
 UNREADABLE = (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError)
 
 
-class NoRoomError(Exception):
+class TooLargeArchiveError(Exception):
     """The content of an archive exceeds the limits."""
 
 
@@ -40,31 +40,31 @@ class ExtractionLimits(State):
         Raises:
             NoRoomError: The size exceeds the limits.
 
-        >>> room, entry = ExtractionLimits(10, 8), zipfile.ZipInfo("rows.csv")
+        >>> limits, entry = ExtractionLimits(10, 8), zipfile.ZipInfo("rows.csv")
         >>> entry.file_size = 6
-        >>> room.take(entry), room.all_bytes, room.files
+        >>> limits.take(entry), limits.all_bytes, limits.files
         (None, 4, 999)
         """
         self.all_bytes, self.files = self.all_bytes - entry.file_size, self.files - 1
         if entry.file_size > self.file_bytes or min(self.all_bytes, self.files) < 0:
-            raise NoRoomError
+            raise TooLargeArchiveError
 
 
-def room_in(folder: Path, settings: JobSettings) -> ExtractionLimits:
+def limits_in(folder: Path, settings: JobSettings) -> ExtractionLimits:
     """Return the limits for a submitted project: each file as large as a single upload, without filling the disk."""
     free = shutil.disk_usage(folder).free - settings.free_bytes
     return ExtractionLimits(min(settings.user_bytes, max(free, 0)), settings.upload_bytes)
 
 
-def extract(archive: zipfile.ZipFile, name: str, target: Path, room: ExtractionLimits | None) -> None:
+def extract(archive: zipfile.ZipFile, name: str, target: Path, limits: ExtractionLimits | None) -> None:
     """Write a file of an archive, within the remaining limits if there are any.
 
     Raises:
         NoRoomError: The file is larger.
     """
     entry = archive.getinfo(name)
-    if room is not None:
-        room.take(entry)
+    if limits is not None:
+        limits.take(entry)
     with archive.open(entry) as source, target.open("wb") as sink:
         shutil.copyfileobj(source, sink, BLOCK_BYTES)
 
@@ -145,11 +145,11 @@ def pack(stream: IO[bytes], files: Mapping[str, Path], record: Mapping[str, Any]
                 archive.write(path, name)
 
 
-def unpack(stream: IO[bytes], folder: Path, room: ExtractionLimits | None = None) -> dict[str, Any]:
+def unpack(stream: IO[bytes], folder: Path, limits: ExtractionLimits | None = None) -> dict[str, Any]:
     """Extract an archive into a folder and return its record; names that are no plain file names are refused.
 
     Args:
-        room: Limits for unpacking, if the archive may come from anyone.
+        limits: Limits for unpacking, if the archive may come from anyone.
 
     Raises:
         ValueError, RecursionError: The archive is not a project.
@@ -159,10 +159,10 @@ def unpack(stream: IO[bytes], folder: Path, room: ExtractionLimits | None = None
         names = [name for name in archive.namelist() if name != RECORD]
         if RECORD not in archive.namelist() or not all(map(_is_plain, names)):
             raise ValueError("no project")
-        if room is not None and archive.getinfo(RECORD).file_size > MOST_RECORD_BYTES:
-            raise NoRoomError
+        if limits is not None and archive.getinfo(RECORD).file_size > MOST_RECORD_BYTES:
+            raise TooLargeArchiveError
         for name in [RECORD, *names]:
-            extract(archive, name, folder / name, room)
+            extract(archive, name, folder / name, limits)
     record = json.loads((folder / RECORD).read_bytes())
     (folder / RECORD).unlink()
     if not isinstance(record, dict) or not isinstance(record.get("plan"), dict):
@@ -233,14 +233,14 @@ def run_archives(places: Mapping[int, Path]) -> dict[str, Path]:
 
 
 def unpacked_runs(
-    folder: Path, records: Sequence[Any], room: ExtractionLimits | None = None
+    folder: Path, records: Sequence[Any], limits: ExtractionLimits | None = None
 ) -> Iterator[tuple[int, dict[str, Any], Path]]:
     """Yield the runs whose archives are in the folder of a project: number, plan, and result folder.
 
     An archive that is no result is skipped, because a project is more than its runs.
 
     Args:
-        room: Limits for unpacking, if the archive may come from anyone.
+        limits: Limits for unpacking, if the archive may come from anyone.
 
     Raises:
         NoRoomError: A run is too large.
@@ -252,7 +252,7 @@ def unpacked_runs(
         place = folder / RUNS / str(number)
         place.mkdir(parents=True, exist_ok=True)
         archive = (folder / _run_archive(number)).replace(place / f"{RESULT}.zip")
-        if _unpack_run(archive, place / RESULT, room):
+        if _unpack_run(archive, place / RESULT, limits):
             yield number, plan, place / RESULT
 
 
@@ -260,7 +260,7 @@ def _run_archive(number: int) -> str:
     return f"run-{number}.zip"
 
 
-def _unpack_run(archive: Path, target: Path, room: ExtractionLimits | None) -> bool:
+def _unpack_run(archive: Path, target: Path, limits: ExtractionLimits | None) -> bool:
     """Extract the files of a result into a folder; return whether it is a result."""
     try:
         with zipfile.ZipFile(archive) as opened:
@@ -269,7 +269,7 @@ def _unpack_run(archive: Path, target: Path, room: ExtractionLimits | None) -> b
                 return False
             for name in names:
                 (target / name).parent.mkdir(parents=True, exist_ok=True)
-                extract(opened, name, target / name, room)
+                extract(opened, name, target / name, limits)
         return isinstance(json.loads((target / REPORT).read_text(encoding="utf-8")), dict)
     except (*UNREADABLE, OSError, ValueError):
         return False

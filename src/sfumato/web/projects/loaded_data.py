@@ -191,7 +191,7 @@ def hierarchy_of(column: LoadedColumn, plan: dict[str, Any], folder: Path) -> tu
     return binding.hierarchy, len(binding.rejected) + len(wrong)
 
 
-def asked_promises(
+def policy_models(
     path: Path, read: DataPlan, plan: dict[str, Any], tell: ProgressCallback | None = None
 ) -> list[dict[str, Any]]:
     """Return the models that the policy of a plan requires; those in the plan are ignored. `tell` receives progress."""

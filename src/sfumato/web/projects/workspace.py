@@ -331,14 +331,14 @@ class Workspace(State):
         files = {path.name: path for path in own if path.is_file()}
         return files | run_archives({run.number: run.folder.parent for run in self.runs})
 
-    def restore(self, record: Mapping[str, Any], loaded: Loaded, room: ExtractionLimits | None = None) -> None:
+    def restore(self, record: Mapping[str, Any], loaded: Loaded, limits: ExtractionLimits | None = None) -> None:
         """Restore a project whose data is loaded.
 
         Raises:
             NoRoomError: Its runs are too large; the project is not restored.
         """
         folder = loaded.path.parent
-        runs = [Run(number, plan, place, "") for number, plan, place in unpacked_runs(folder, _runs_of(record), room)]
+        runs = [Run(number, plan, place, "") for number, plan, place in unpacked_runs(folder, _runs_of(record), limits)]
         if folder != self.folder:
             self.close()
         self.folder = folder

@@ -70,7 +70,7 @@ class LinkedTables:
         with self._card:
             ui.label(words["linked_says"]).classes("sf-soft")
             components.upload(words["linked_upload"], self._uploaded, MOST_BYTES, words, CSV.uploads)
-            self._room = ui.column().classes("w-full gap-0")
+            self._container = ui.column().classes("w-full gap-0")
             with ui.element("div").classes("sf-fields"):
                 kinds = {CELLS: words["linked_cells"], ROWS: words["linked_rows"]}
                 self._kind = ui.select(
@@ -151,7 +151,7 @@ class LinkedTables:
         self._show()
         if kept.get("lost"):
             self._card.value = True
-            with self._room:
+            with self._container:
                 components.notice(self._words["linked_again"].format(names=", ".join(kept["lost"])), good=None)
 
     def _offer(self) -> None:
@@ -213,7 +213,7 @@ class LinkedTables:
         rows = self._kind.value == ROWS
         for field in (self._holding, self._weight, self._crossings):
             field.set_visibility(rows)
-        with components.refilled(self._room):
+        with components.refilled(self._container):
             for name, columns in self._columns.items():
                 with ui.row().classes("items-center"):
                     ui.label(f"{name}: {', '.join(columns)}")

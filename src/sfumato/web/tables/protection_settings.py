@@ -102,9 +102,9 @@ class ProtectionSettings(State, dict=True):
         """Build the fields: rules first, the rest collapsed."""
         with components.card(self.words["rules"]):
             self._list.build()
-            self._facts_room = ui.column().classes("w-full gap-0")
+            self._facts_container = ui.column().classes("w-full gap-0")
         with components.card(self.words["masking"]):
-            self._method_room = ui.column().classes("w-full gap-1")
+            self._method_container = ui.column().classes("w-full gap-1")
         self.show()
 
     def offer(self, columns: Sequence[str]) -> None:
@@ -198,14 +198,14 @@ class ProtectionSettings(State, dict=True):
 
     def _show_facts(self) -> None:
         """Show the columns that the rules use."""
-        self._facts_room.clear()
+        self._facts_container.clear()
         needed = {NEEDS[rule["rule"]] for rule in self.rules if rule["rule"] in NEEDS}
         needed |= {"contributions"} if any(rule["rule"] == "request" for rule in self.rules) else set()
         needed |= {"shadow"} if "contributions" in needed else set()
         needed |= {"respondents"} if any(rule.get("level") == "respondent" for rule in self.rules) else set()
         keys = {name: key for name, key in TABLE.keys.items() if name in needed and not self.crossed}
-        self._facts_room.set_visibility(bool(keys))
-        with self._facts_room:
+        self._facts_container.set_visibility(bool(keys))
+        with self._facts_container:
             Form(self.words, "facts", keys, self.facts, self.touched, dict.fromkeys(FACTS, self.columns)).build()
 
     def _rule_form(self, rule: Values) -> Form:
@@ -214,9 +214,9 @@ class ProtectionSettings(State, dict=True):
         return Form(self.words, f"rule.{rule['rule']}", keys, rule, self._changed, offers)
 
     def _show_method(self) -> None:
-        self._method_room.clear()
+        self._method_container.clear()
         name = str(self.method["name"])
-        with self._method_room:
+        with self._method_container:
             choice = ui.select({name: self.words[f"masking.{name}"] for name in METHODS}, label=self.words["method"])
             choice.set_value(name)
             choice.on_value_change(lambda event: self._choose(str(event.value)))

@@ -96,8 +96,10 @@ def show_cells(folder: Path, words: Messages) -> None:
         ui.label(words["crosstab_view"]).classes("sf-soft sf-small")
         ui.html(crossed, sanitize=False).classes("sf-table sf-crosstab").props('tabindex="0"')
     cells = [[*line[:case], words.get(f"case.{line[case]}", line[case]), *line[case + 1 :]] for line in shown]
-    room = ui.column().classes("w-full") if crossed is None else ui.expansion(words["cells_list"]).classes("w-full")
-    with room:
+    container = (
+        ui.column().classes("w-full") if crossed is None else ui.expansion(words["cells_list"]).classes("w-full")
+    )
+    with container:
         components.table(head, ([(text, "masked" if line[case] else "") for text in line] for line in cells))
         if len(lines) - 1 > SHOWN_ROWS:
             ui.label(words["more_cells"].format(count=words.count(len(lines) - 1 - SHOWN_ROWS)))
@@ -191,12 +193,12 @@ class TableResult:
     def build(self) -> None:
         """Build the container with the result from before the page was reloaded."""
         self._earlier = ui.column().classes("w-full").props('role="status"')
-        self._room = ui.column().classes("w-full")
+        self._container = ui.column().classes("w-full")
 
     async def start(self, kind: Kind, plan: dict[str, Any], files: dict[str, Path]) -> None:
         """Start a job in place of the previous one."""
         self._workspace.touch()
-        self._room.clear()
+        self._container.clear()
         if (former := self._former()) is not None:
             await asyncio.to_thread(self._workspace.drop_job, former.job.id)
             del self._workspace.asked[AREA]
@@ -212,7 +214,7 @@ class TableResult:
         if former is None or self._workspace.pool.store.find(former.job.id) is None:
             return
         then: Then = self._compared if former.kind == "compare-tables" else self._done
-        with self._room:
+        with self._container:
             follow(self._workspace, former.job, then)
 
     def compare(self) -> None:

@@ -56,7 +56,7 @@ class RowCounting:
         """Build the choice of columns, if there is a project, and a place for the summary."""
         if self._workspace.loaded is not None:
             self._line()
-        self._room = ui.column().classes("w-full gap-1").props('role="status"')
+        self._container = ui.column().classes("w-full gap-1").props('role="status"')
         self.tell(self._told)
 
     def _line(self) -> None:
@@ -100,12 +100,12 @@ class RowCounting:
     def tell(self, told: CountedPersons | None) -> None:
         """Show whether persons or rows were counted, for the current table."""
         self._told = told
-        self._room.clear()
+        self._container.clear()
         if told is None:
             return
         numbers = {key: self._words.count(getattr(told, key)) for key in ("rows", "persons", "several")}
         text = self._words["crosstab_several" if told.several else "crosstab_of_persons"]
-        with self._room:
+        with self._container:
             components.notice(text.format(column=told.column, **numbers), good=None)
 
     def entered(self) -> dict[str, Any]:
@@ -132,7 +132,7 @@ class Releases:
         with components.card(self._words["releases"]):
             ui.label(self._words["releases_says"]).classes("sf-soft")
             components.upload(self._words["releases_upload"], self._uploaded, MOST_BYTES, self._words, (".zip",))
-            self._room = ui.column().classes("w-full gap-0")
+            self._container = ui.column().classes("w-full gap-0")
 
     def plan(self) -> Values:
         """Return the part of a plan that names them."""
@@ -162,7 +162,7 @@ class Releases:
         self._show()
 
     def _show(self) -> None:
-        with components.refilled(self._room):
+        with components.refilled(self._container):
             for name in self._paths:
                 with ui.row().classes("items-center"):
                     ui.label(name)

@@ -186,11 +186,11 @@ class OtherChoices:
         """Build a card for levels, if the method selects some, and one for methods."""
         words = self.words
         if self.run.plan["method"]["name"] in LEVELED:
-            with components.card(words["levels_card"]) as self._levels_room:
+            with components.card(words["levels_card"]) as self._levels_container:
                 ui.label(words["levels_card.says"]).classes("sf-soft sf-small")
                 self._chosen_before()
                 components.button(words["explore"], self._explore).props("outline").classes("self-start")
-        with components.card(words["methods_card"]) as self._methods_room:
+        with components.card(words["methods_card"]) as self._methods_container:
             ui.label(words["methods_card.says"]).classes("sf-soft sf-small")
             components.button(words["compare_methods"], self._compare).props("outline").classes("self-start")
 
@@ -202,7 +202,7 @@ class OtherChoices:
         """Evaluate every node in a separate job."""
         plan = {**self.workspace.plan, "columns": free_columns(self.workspace.plan)}
         plan["method"] = shared_options(self.workspace.plan["method"], "exhaustive") | MEAN_LOSS
-        await run_job(self.workspace, "anonymize", plan, self.workspace.files(), self._levels_room, self._explored)
+        await run_job(self.workspace, "anonymize", plan, self.workspace.files(), self._levels_container, self._explored)
 
     async def _explored(self, job: Job) -> None:
         loaded, words = self.workspace.loaded, self.words
@@ -287,11 +287,13 @@ class OtherChoices:
         assert self.workspace.loaded is not None
         column, plan = self.workspace.loaded.column(name), self.workspace.plan["columns"][name]
         try:
-            ladder, _ = hierarchy_of(column, plan, self.workspace.place("x").parent)
+            hierarchy, _ = hierarchy_of(column, plan, self.workspace.place("x").parent)
         except (SfumatoError, KeyError):
             return name, str(level), ""
-        shown = (self.workspace.loaded.shown(name, text, self.words) for text in example_labels(column, ladder, level))
-        return name, f"{level} / {ladder.height - 1}", " → ".join(shown)
+        shown = (
+            self.workspace.loaded.shown(name, text, self.words) for text in example_labels(column, hierarchy, level)
+        )
+        return name, f"{level} / {hierarchy.height - 1}", " → ".join(shown)
 
     async def _release(self, point: Point) -> None:
         """Fix the levels of a node, allow the rows that it suppresses, and run."""
@@ -309,7 +311,7 @@ class OtherChoices:
         """Run the usual methods for the same goal, without fixed levels, in a separate job."""
         plan = {**self.workspace.plan, "columns": free_columns(self.workspace.plan)}
         files = self.workspace.files()
-        await run_job(self.workspace, "compare", plan, files, self._methods_room, self._compared)
+        await run_job(self.workspace, "compare", plan, files, self._methods_container, self._compared)
 
     async def _compared(self, job: Job) -> None:
         words = self.words

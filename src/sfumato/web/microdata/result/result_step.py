@@ -156,8 +156,8 @@ class ResultStep:
             if run:
                 self._button.props("outline")
             self.area.ways("goal", "release" if run else None)
-        self._room = ui.column().classes("w-full gap-4")
-        with self._room:
+        self._container = ui.column().classes("w-full gap-4")
+        with self._container:
             if self.workspace.pending is not None:
                 self._follow()
             elif run is not None:
@@ -196,7 +196,7 @@ class ResultStep:
             self.workspace.pending = None if job is None else (job, plan)
         self._button.enable()
         if self.workspace.pending is not None:
-            with components.refilled(self._room):
+            with components.refilled(self._container):
                 self._follow()
 
     def _follow(self) -> None:
@@ -219,7 +219,7 @@ class ResultStep:
         if not (run.folder / "report.json").exists():
             components.notice(words["run_gone"], good=None)
             return
-        self._answer_room = ui.column().classes("w-full gap-4")
+        self._answer_container = ui.column().classes("w-full gap-4")
         self._answer(run)
         views = self._views(run)
         tabs = ui.tabs()
@@ -235,7 +235,7 @@ class ResultStep:
         """Show whether the release may be published: guarantees, limits, and information loss as metrics."""
         dossier = result_figures.dossier(run.folder, self.words)
         answer = sections.verdict(dossier)
-        with components.refilled(self._answer_room):
+        with components.refilled(self._answer_container):
             with ui.element("div").classes("sf-halves sf-answer"):
                 ui.html(answer, sanitize=False).classes("w-full").props('role="status"')
                 ui.html(self._folding(sections.limits(dossier)), sanitize=False).classes("w-full")
@@ -288,7 +288,7 @@ class RowsView:
             self._note = ui.label(words["reading"]).classes("sf-soft sf-small").props('role="status"')
             self._divided = ui.label(words["divided"]).classes("sf-soft sf-small")
             self._divided.set_visibility(False)
-            self._room = ui.column().classes("w-full")
+            self._container = ui.column().classes("w-full")
         ui.timer(0.01, self._read, once=True)
 
     async def _read(self) -> None:
@@ -318,7 +318,7 @@ class RowsView:
         found = [pair for pair in self._pairs if any(fits(pair, text, self._kind) for text in sought)]
         counts = {"found": words.count(len(found)), "rows": words.count(len(self._pairs))}
         self._note.text = words["rows.found"].format(**counts)
-        with components.refilled(self._room):
+        with components.refilled(self._container):
             self._table(found[:SHOWN_ROWS])
 
     def _table(self, pairs: list[RowPair]) -> None:

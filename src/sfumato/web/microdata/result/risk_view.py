@@ -119,10 +119,10 @@ def _attackers(words: Messages, report: dict[str, Any]) -> None:
         field = ui.number(words["risk.population"], min=rows, max=LARGEST_POPULATION, precision=0, format="%d")
         field.classes("sf-population").props("dense outlined clearable debounce=300")
         components.with_tooltip(field, words["risk.population.help"])
-        room = ui.column().classes("w-full gap-3").props('aria-live="polite"')
+        container = ui.column().classes("w-full gap-3").props('aria-live="polite"')
 
         def show(population: int | None) -> None:
-            with components.refilled(room):
+            with components.refilled(container):
                 _attacker_cards(words, sides, population)
 
         async def change(event: events.ValueChangeEventArguments[Any]) -> None:
@@ -257,7 +257,7 @@ class AttackView:
         words = self.words
         with components.card(words["attack.title"]):
             ui.label(words["attack.evidence"]).classes("sf-soft sf-small")
-            self._room = ui.column().classes("w-full gap-3").props('role="status" aria-live="polite"')
+            self._container = ui.column().classes("w-full gap-3").props('role="status" aria-live="polite"')
             with ui.expansion(words["attack.control_file"]).classes("w-full"):
                 ui.label(words["attack.control_says"]).classes("sf-soft sf-small")
                 most = self.workspace.pool.settings.upload_bytes
@@ -279,16 +279,16 @@ class AttackView:
         loaded = self.workspace.loaded
         assert loaded is not None
         self._button.disable()
-        self._room.clear()
+        self._container.clear()
         try:
-            with self._room:
+            with self._container:
                 says = self.words["attack.running"]
                 asked = (self.run.folder, loaded.path, self._control)
                 figures = await watched(self.workspace, says, attacked, *asked, reruns=True)
         except CancelledWorkError:
             return
         except (SfumatoError, RefusedError, CrashedError) as error:
-            with components.refilled(self._room):
+            with components.refilled(self._container):
                 components.notice(components.error_text(error, self.words), good=False)
             return
         finally:
@@ -298,7 +298,7 @@ class AttackView:
 
     def _show(self, figures: Figures) -> None:
         words = self.words
-        with components.refilled(self._room):
+        with components.refilled(self._container):
             good = False if figures["found"] else None if beside(figures) else True
             components.notice(verdict(figures, words), good=good)
             heads = [(words[f"attack.{name}"], words[f"tip.attack.{name}"]) for name in HEAD]

@@ -33,7 +33,7 @@ def goal_words(words: Messages, plan: Mapping[str, Any]) -> Messages:
     return words_on_persons(words.language) if names_persons(plan) else words
 
 
-class Promises:
+class PrivacyModels:
     """The list of privacy models; `changed` is called after each change."""
 
     def __init__(self, workspace: Workspace, changed: Callable[[], Any]) -> None:
