@@ -2,7 +2,6 @@
 
 import csv
 import datetime as dt
-import math
 import os
 from collections import Counter
 from decimal import Decimal
@@ -99,44 +98,6 @@ def test_the_release_of_a_frame_is_a_frame_as_written_by_hand(spark, suppressed)
     release.close()
 
 
-def test_texts_of_typed_values_are_the_same_as_elsewhere(spark, tmp_path) -> None:
-    values = {
-        "flag": [True, False, None],
-        "whole": [7, -3, None],
-        "share": [0.1, 1e20, math.nan],
-        "small": [1e-5, 2.0, None],
-        "day": [dt.date(2024, 2, 29), dt.date(1899, 12, 31), None],
-        "moment": [dt.datetime(2024, 2, 29, 13, 5, 7), dt.datetime(1970, 1, 1), None],
-    }
-    pq.write_table(pa.table(values), tmp_path / "typed.parquet")
-    engine = SparkEngine.of_path(tmp_path / "typed.parquet")
-    expected = {
-        "flag": {"true", "false", None},
-        "whole": {"7", "-3", None},
-        "share": {"0.1", "1e+20", None},
-        "small": {"1e-05", "2.0", None},
-        "day": {"2024-02-29", "1899-12-31", None},
-        "moment": {"2024-02-29 13:05:07", "1970-01-01 00:00:00", None},
-    }
-    found = engine.count(list(expected), MissingRules())
-    assert {name: set(texts) for name, texts in zip(found.columns, found.values, strict=True)} == expected
-
-
-def test_floats_are_released_with_the_texts_that_they_have_elsewhere(spark, tmp_path) -> None:
-    """One value is generalized away, the other column is published as it is, and all of it as CSV."""
-    pq.write_table(pa.table({"a": [0.5, 0.5, 3.0, 3.0], "b": [1e20, 1e20, 1e20, 1e20]}), tmp_path / "n.parquet")
-    plan = {
-        "version": 1,
-        "columns": {"a": {"role": "quasi-identifier", "hierarchy": {"type": "any"}}, "b": {"role": "insensitive"}},
-        "privacy": [{"model": "k-anonymity", "k": 2}],
-        "output": {"order": "keep"},
-    }
-    releases = [anonymize(tmp_path / "n.parquet", plan, engine=name) for name in ("spark", "duckdb")]
-    written = [release.data.read_text() for release in releases]
-    assert written[0] == "a,b\n0.5,1e+20\n0.5,1e+20\n3.0,1e+20\n3.0,1e+20\n"
-    assert written[0] == written[1]
-
-
 CSV = 'a;b\n007;"ä\nö"\n 8;""\n"x;y";"say ""hi"""\n'
 
 
@@ -163,8 +124,9 @@ def test_a_csv_file_is_read_and_written_as_by_duckdb(spark, tmp_path) -> None:
 
 def test_a_ragged_csv_file_is_refused(spark, tmp_path) -> None:
     (tmp_path / "ragged.csv").write_text("a,b\n1,2\n1,2,3\n")
-    with pytest.raises(DataError, match="too many or too few"):
+    with pytest.raises(DataError) as refused:
         SparkEngine.of_path(tmp_path / "ragged.csv", DataPlan()).count(["a"], MissingRules())
+    assert refused.value.code == "data.ragged"
 
 
 def test_partitioned_folders_keep_texts_and_row_numbers(spark, tmp_path) -> None:
@@ -218,16 +180,6 @@ def test_rows_that_are_put_in_order_part_by_part_come_as_on_other_engines(spark,
     assert shown[0].splitlines()[1:6] != [f"{'ab'[place % 2]},{place}" for place in range(5)]
 
 
-def test_a_parquet_release_is_a_folder_that_reads_back(spark, tmp_path) -> None:
-    pq.write_table(arrow_table(), tmp_path / "rows.parquet")
-    release = anonymize(
-        tmp_path / "rows.parquet", PLAN | {"output": {"format": "parquet", "order": "keep"}}, engine="spark"
-    )
-    expected = {("m", "007"): 2, ("w", "7"): 2}
-    assert tally(DuckDBEngine(release.data).count([NAMES[0], NAMES[2]], MissingRules())) == expected
-    release.close()
-
-
 def test_dividing_equal_rows_needs_a_lasting_order(spark) -> None:
     frame = spark.createDataFrame([("1", "a")] * 2 + [("2", "b")] * 5 + [("3", "c")] * 2, ["age", "note"])
     plan = {
@@ -240,8 +192,9 @@ def test_dividing_equal_rows_needs_a_lasting_order(spark) -> None:
         "method": {"name": "mondrian", "mode": "relaxed"},
         "output": {"order": "keep"},
     }
-    with pytest.raises(EngineError, match="no stable order"):
+    with pytest.raises(EngineError) as refused:
         anonymize(frame, plan)
+    assert refused.value.code == "engine.no-row-number"
 
 
 def test_a_killed_worker_is_a_clear_error_and_a_rerun_works(spark, tmp_path) -> None:
@@ -266,7 +219,6 @@ def test_a_killed_worker_is_a_clear_error_and_a_rerun_works(spark, tmp_path) -> 
     with pytest.raises(EngineError) as caught:
         anonymize(rows, plan)
     assert caught.value.code == "engine.spark"
-    assert "Nothing was published" in caught.value.hint
     alive.touch()
     release = anonymize(rows, plan)
     assert rows_of(release.data) == Counter({("m",): 4})
@@ -279,47 +231,62 @@ TEXTS = {
         "0.1 512313.62 10000000000.0 0.0",
     ),
     "double": (pa.array([0.1, 1e16, 5e-324, -0.0, float("nan"), None]), "0.1 1e+16 5e-324 0.0"),
-    "decimal": (pa.array([Decimal("1.50000000"), Decimal("0.00000001")]), "1.50000000 0.00000001"),
+    "small": (pa.array([1e20, 1e-5, 2.0, None, None, None]), "1e+20 1e-05 2.0"),
+    "decimal": (
+        pa.array([Decimal("1.50000000"), Decimal("0.00000001"), None, None, None, None]),
+        "1.50000000 0.00000001",
+    ),
     "moment": (
-        pa.array([dt.datetime(2020, 1, 1), dt.datetime(2020, 1, 1, 12, 30, 15, 500)]),
+        pa.array([dt.datetime(2020, 1, 1), dt.datetime(2020, 1, 1, 12, 30, 15, 500), None, None, None, None]),
         "2020-01-01_00:00:00 2020-01-01_12:30:15.0005",
     ),
     "moment with zone": (
-        pa.array([dt.datetime(2020, 7, 1, 12, 0, 0, 120_000), dt.datetime(1930, 7, 1)], pa.timestamp("us", "UTC")),
+        pa.array(
+            [dt.datetime(2020, 7, 1, 12, 0, 0, 120_000), dt.datetime(1930, 7, 1), None, None, None, None],
+            pa.timestamp("us", "UTC"),
+        ),
         "2020-07-01_12:00:00.12+00 1930-07-01_00:00:00+00",
     ),
-    "day": (pa.array([dt.date(2020, 1, 1), dt.date(1582, 10, 20)]), "2020-01-01 1582-10-20"),
-    "truth": (pa.array([True, None]), "true"),
+    "day": (
+        pa.array([dt.date(2020, 1, 1), dt.date(1582, 10, 20), dt.date(1899, 12, 31), None, None, None]),
+        "2020-01-01 1582-10-20 1899-12-31",
+    ),
+    "truth": (pa.array([True, False, None, None, None, None]), "true false"),
+    "whole": (pa.array([7, -3, None, None, None, None]), "7 -3"),
 }
 
 
-@pytest.mark.parametrize("name", TEXTS)
-def test_texts_are_those_of_the_other_engines_wherever_the_session_is(spark, tmp_path, name) -> None:
-    array, texts = TEXTS[name]
-    expected = [text.replace("_", " ") for text in texts.split()]
-    expected += [None] * (len(array) - len(expected))
-    pq.write_table(pa.table({"x": array, "raw": array}), tmp_path / "rows.parquet")
-    plan = {
-        "version": 1,
-        "columns": {
-            "x": {"role": "quasi-identifier", "hierarchy": {"type": "any"}},
-            "raw": {"role": "insensitive"},
-        },
-        "privacy": [{"model": "k-anonymity", "k": 1}],
-        "output": {"order": "keep"},
-    }
+@pytest.fixture(scope="module")
+def published_texts(spark, tmp_path_factory):
+    """Return the columns that each engine publishes of a table with all types, with the session in another zone."""
+    folder = tmp_path_factory.mktemp("texts")
+    arrays = {name: array for name, (array, _) in TEXTS.items()}
+    pq.write_table(pa.table(arrays | {f"raw {name}": array for name, array in arrays.items()}), folder / "rows.parquet")
+    columns = {name: {"role": "quasi-identifier", "hierarchy": {"type": "any"}} for name in TEXTS}
+    columns |= {f"raw {name}": {"role": "insensitive"} for name in TEXTS}
+    plan = {"version": 1, "columns": columns, "privacy": [{"model": "k-anonymity", "k": 1}]}
+    plan |= {"method": {"name": "samarati"}, "output": {"order": "keep"}}
     before = spark.conf.get("spark.sql.session.timeZone")
     spark.conf.set("spark.sql.session.timeZone", "America/New_York")
+    published = {}
     try:
         for engine in ("spark", "duckdb"):
-            release = anonymize(tmp_path / "rows.parquet", plan, engine=engine)
-            folder = release.save(tmp_path / engine)
+            release = anonymize(folder / "rows.parquet", plan, engine=engine)
+            with release.data.open(encoding="utf-8", newline="") as stream:
+                published[engine] = list(csv.DictReader(stream))
             release.close()
-            with (folder / "data.csv").open(encoding="utf-8", newline="") as stream:
-                rows = list(csv.reader(stream))[1:]
-            assert sorted(rows) == sorted([text or "", text or ""] for text in expected), engine
     finally:
         spark.conf.set("spark.sql.session.timeZone", before)
+    return published
+
+
+@pytest.mark.parametrize("name", TEXTS)
+@pytest.mark.parametrize("engine", ["spark", "duckdb"])
+def test_texts_are_the_same_on_every_engine_wherever_the_session_is(published_texts, engine, name) -> None:
+    expected = [text.replace("_", " ") for text in TEXTS[name][1].split()]
+    expected += [""] * (6 - len(expected))
+    for column in (name, f"raw {name}"):
+        assert sorted(row[column] for row in published_texts[engine]) == sorted(expected)
 
 
 def test_a_folder_of_parquet_is_saved(spark, tmp_path) -> None:
@@ -341,19 +308,21 @@ def test_a_folder_of_parquet_is_saved(spark, tmp_path) -> None:
 
 @pytest.mark.parametrize("kind", ["array(1, 2)", "named_struct('a', 1)", "X'00'", "INTERVAL '1' DAY"])
 def test_what_has_no_text_is_refused(spark, kind) -> None:
-    rows = spark.sql(f"SELECT 1 AS a, {kind} AS photo UNION ALL SELECT 1 AS a, {kind} AS photo")
-    engine = SparkEngine.of_frame(rows)
-    with pytest.raises(DataError, match='"photo"'):
+    engine = SparkEngine.of_frame(spark.sql(f"SELECT 1 AS a, {kind} AS photo"))
+    with pytest.raises(DataError) as refused:
         engine.count(["a", "photo"], MissingRules())
-    plan = {
-        "version": 1,
-        "columns": {"a": {"role": "quasi-identifier", "hierarchy": {"type": "any"}}, "photo": {"role": "insensitive"}},
-        "privacy": [{"model": "k-anonymity", "k": 2}],
-        "output": {"order": "keep"},
-    }
-    with pytest.raises(DataError, match='"photo"'):
+    assert refused.value.code == "data.no-text"
+
+
+def test_a_column_without_texts_may_be_removed(spark) -> None:
+    rows = spark.sql("SELECT 1 AS a, X'00' AS photo UNION ALL SELECT 1 AS a, X'01' AS photo")
+    photo = {"role": "insensitive"}
+    columns = {"a": {"role": "quasi-identifier", "hierarchy": {"type": "any"}}, "photo": photo}
+    plan = {"version": 1, "columns": columns, "privacy": [{"model": "k-anonymity", "k": 2}]}
+    with pytest.raises(DataError) as refused:
         anonymize(rows, plan)
-    plan["columns"]["photo"] = {"role": "identifier"}
+    assert refused.value.code == "data.no-text"
+    photo["role"] = "identifier"
     release = anonymize(rows, plan)
     assert {row["photo"] for row in release.data.collect()} == {"*"}
     release.close()
@@ -361,8 +330,9 @@ def test_what_has_no_text_is_refused(spark, kind) -> None:
 
 def test_names_that_differ_in_case_alone_are_refused(spark, tmp_path) -> None:
     (tmp_path / "rows.csv").write_text("Age,age\n1,2\n", encoding="utf-8")
-    with pytest.raises(DataError, match="case alone"):
+    with pytest.raises(DataError) as refused:
         SparkEngine.of_path(tmp_path / "rows.csv")
+    assert refused.value.code == "data.duplicate-columns"
 
 
 def test_what_is_stripped_is_what_duckdb_strips(spark, tmp_path) -> None:

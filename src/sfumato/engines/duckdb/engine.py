@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from sfumato.engines import sql
-from sfumato.engines.canonical_text import Texts, no_text, numbered, ordered
+from sfumato.engines.canonical_text import Texts, no_text, ordered
 from sfumato.engines.duckdb.count_statements import Counting
 from sfumato.engines.duckdb.database import Database, compiled, explained, register, relations
 from sfumato.engines.duckdb.expressions import RecodingApplier, as_text, locating
@@ -20,8 +20,6 @@ from sfumato.engines.duckdb.in_memory import (
     arrays_of,
     fits,
     kept_codes,
-    person_count,
-    persons_here,
     write_numbers,
 )
 from sfumato.engines.duckdb.in_memory_apply import RowCodes
@@ -191,7 +189,7 @@ class DuckDBEngine(ReadsSource, CountsByCodes, KeepsTextRows, ReplacesColumns):
         counting = Counting(table, tuple(columns), reading, self.plan.strip)
         with self.faults(reads=True):
             names = (*columns, *([value] if value else []))
-            quick = self._persons_by_codes(replace(counting, columns=names), person, value)
+            quick: PersonCount | None = self._persons_by_codes(replace(counting, columns=names), person, value)
             if quick is not None:
                 return quick
             nameless = bool(self._run(counting.nameless(person))[0][0])
@@ -205,37 +203,11 @@ class DuckDBEngine(ReadsSource, CountsByCodes, KeepsTextRows, ReplacesColumns):
         self._run(counting.group_by_texts())
         return self._texts_and_codes(counting)[:3]
 
-    def _persons_by_codes(self, counting: Counting, person: str, value: str | None) -> PersonCount | None:
-        """Count persons by packed codes if the columns are dictionary-encoded with few texts, else return None."""
-        kinds = self._dictionaries()
-        texts = [self._known_texts.get((name, counting.reading.required)) for name in counting.columns]
-        if not kinds or any(entry is None for entry in texts):
-            return None
-        values = tuple(entry for entry in texts if entry is not None)
-        coding = counting.by_codes(values, kinds)
-        if coding.packing.words > 1 or (value is not None and not coding.tells(value)):
-            return None
-        for statement in coding.types():
-            self._run(statement)
-        here = None
-        if fits(self._rows, self.plan):
-            beside = self._person_keys if person == PERSON else ""
-            apart = replace(coding, table=self.source.table)
-            here = persons_here(self._connection, apart, person, value, beside)
-        if here is not None:
-            return here
-        for statement in coding.group_persons_by_codes(person, value):
-            self._run(statement)
-        nameless = bool(self._run(coding.nameless_of_ends())[0][0])
-        self._run("DROP TABLE ends")
-        arrays = self._connection.execute("SELECT * FROM combinations").fetchnumpy()
-        self._run("DROP TABLE combinations")
-        return person_count(coding, arrays["k"], arrays["person"], arrays["n"], nameless)
-
     def _texts_and_codes(self, counting: Counting, further: str = "") -> tuple[Any, ...]:
         """Return the table of combinations: texts, codes and counts, and persons if requested."""
         if self._run("SELECT count(*) FROM combinations")[0][0] * len(counting.columns) <= _FEW_CELLS:
-            return self._coded_here(counting, further)
+            found: tuple[Any, ...] = self._coded_here(counting, further)
+            return found
         values = self._texts(counting)
         for statement in counting.numberings(values):
             self._run(statement)
@@ -245,15 +217,6 @@ class DuckDBEngine(ReadsSource, CountsByCodes, KeepsTextRows, ReplacesColumns):
         matrix = np.column_stack(codes) if codes else np.zeros((0, 0), np.int32)
         persons = np.asarray(arrays.get("person", ()), np.int64)
         return values, matrix, np.asarray(arrays["n"], np.int64), persons
-
-    def _coded_here(self, counting: Counting, further: str) -> tuple[Any, ...]:
-        """Return a small table of combinations, numbering its texts in Python, because statements would cost more."""
-        arrays = self._connection.execute(f"SELECT {counting.names_of_texts}n{further} FROM combinations").fetchnumpy()
-        self._run("DROP TABLE combinations")
-        coded = [numbered(arrays[f"t{place}"].tolist()) for place in range(len(counting.columns))]
-        counts = np.asarray(arrays["n"], np.int64)
-        matrix = np.column_stack([codes for _, codes in coded]) if coded else np.zeros((len(counts), 0), np.int32)
-        return tuple(texts for texts, _ in coded), matrix, counts, np.asarray(arrays.get("person", ()), np.int64)
 
     def first_texts(self, column: str) -> dict[str, int]:
         text, table = as_text(column, self.plan.strip), self.source.table_for(column, self.plan)

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.engines import sql
-from sfumato.engines.canonical_text import Texts
+from sfumato.engines.canonical_text import Texts, numbered
 from sfumato.engines.duckdb.count_statements import CodeCounting, Counting, in_order
 from sfumato.engines.duckdb.database import changed
 from sfumato.engines.duckdb.expressions import INTEGERS, MAX_TEXTS
@@ -139,6 +139,42 @@ class CountsByCodes:
         for name, entry in zip(counting.columns, coding.values, strict=True):
             self._known_texts[name, counting.reading.required] = entry
         return coding.values, coding.packing.unpack(packed), np.asarray(counts, np.int64)
+
+    def _persons_by_codes(self: Any, counting: Counting, person: str, value: str | None) -> PersonCount | None:
+        """Count persons by packed codes if the columns are dictionary-encoded with few texts, else return None."""
+        kinds = self._dictionaries()
+        texts = [self._known_texts.get((name, counting.reading.required)) for name in counting.columns]
+        if not kinds or any(entry is None for entry in texts):
+            return None
+        values = tuple(entry for entry in texts if entry is not None)
+        coding = counting.by_codes(values, kinds)
+        if coding.packing.words > 1 or (value is not None and not coding.tells(value)):
+            return None
+        for statement in coding.types():
+            self._run(statement)
+        here = None
+        if fits(self._rows, self.plan):
+            beside = self._person_keys if person == PERSON else ""
+            apart = replace(coding, table=self.source.table)
+            here = persons_here(self._connection, apart, person, value, beside)
+        if here is not None:
+            return here
+        for statement in coding.group_persons_by_codes(person, value):
+            self._run(statement)
+        nameless = bool(self._run(coding.nameless_of_ends())[0][0])
+        self._run("DROP TABLE ends")
+        arrays = self._connection.execute("SELECT * FROM combinations").fetchnumpy()
+        self._run("DROP TABLE combinations")
+        return person_count(coding, arrays["k"], arrays["person"], arrays["n"], nameless)
+
+    def _coded_here(self: Any, counting: Counting, further: str) -> tuple[Any, ...]:
+        """Return a small table of combinations, numbering its texts in Python, because statements would cost more."""
+        arrays = self._connection.execute(f"SELECT {counting.names_of_texts}n{further} FROM combinations").fetchnumpy()
+        self._run("DROP TABLE combinations")
+        coded = [numbered(arrays[f"t{place}"].tolist()) for place in range(len(counting.columns))]
+        counts = np.asarray(arrays["n"], np.int64)
+        matrix = np.column_stack([codes for _, codes in coded]) if coded else np.zeros((len(counts), 0), np.int32)
+        return tuple(texts for texts, _ in coded), matrix, counts, np.asarray(arrays.get("person", ()), np.int64)
 
     def _grouped_here(self: Any, coding: CodeCounting) -> Coded | None:
         """Group packed codes in memory; None if columns have too many texts.
