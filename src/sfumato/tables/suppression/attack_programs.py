@@ -13,7 +13,7 @@ from sfumato.tables.linear_programs import linear_program, solved
 from sfumato.tables.suppression.linear_flows import FlowPrograms
 from sfumato.tables.suppression.problem import GENEROUS, OUTSIDER, SLACK, Flow, SuppressionProblem, Threat
 
-# Small capacity given to unmasked cells when a cut is sought: of all equally violated cuts it picks a sparse one.
+# Small capacity given to published cells while a cut is sought: of all equally violated cuts it selects a sparse one.
 WHISPER = 1e-4
 
 
@@ -92,7 +92,7 @@ class FlowMemory:
         self._attacks: dict[Threat, tuple[Flow, list[Threat]]] = {}
 
     def hold(self, threat: Threat, end: Deadline) -> bool:
-        """Whether a threat is withstood: by a flow remembered, or by a new one; it stands first from now on."""
+        """Return whether a remembered or a new flow protects against a threat; that flow is tried first from now on."""
         flows = self._flows.setdefault(threat, [])
         place = next((place for place, flow in enumerate(flows) if self._fits(flow, threat)), None)
         if place is not None:
@@ -105,13 +105,13 @@ class FlowMemory:
         return flow is not None
 
     def _turned(self, threat: Threat) -> Flow | None:
-        """The flow of the opposite threat turned round, when it fits."""
+        """Return the reversed flow of the opposite threat if it fits."""
         opposite = self._flows.get(threat.opposite)
         turned = opposite[0].turned(threat.need, threat.cell) if opposite else None
         return turned if turned is not None and self._fits(turned, threat) else None
 
     def _fits(self, flow: Flow, threat: Threat) -> bool:
-        """Whether a flow fits into the room that is open, as the attacker of a threat sees it."""
+        """Return whether a flow fits into the open capacity, as the attacker of a threat sees it."""
         if not flow.fits(self._finder.room_up, self._finder.room_down):
             return False
         return threat.attacker == OUTSIDER or flow.fits(*self._finder.problem.room(threat))
@@ -133,7 +133,7 @@ class FlowMemory:
 
 
 def _from_within(flow: Flow, problem: SuppressionProblem, threat: Threat) -> list[Threat]:
-    """The attacks of those who know that a flow cannot be, as far as it must reach for them."""
+    """Return the attacks of insiders who can exclude a flow, each with the distance that it must cover for them."""
     attacks: dict[int, Threat] = {}
     for cell, amount in zip(flow.cells.tolist(), flow.amounts.tolist(), strict=True):
         for place, up, down in problem.insiders.get(cell, ()) if cell != threat.cell else ():
@@ -146,7 +146,7 @@ def _from_within(flow: Flow, problem: SuppressionProblem, threat: Threat) -> lis
 
 
 class ParallelAttackers:
-    """Finds, for a point of the master program, the threats that it does not withstand."""
+    """Finds the threats against which a point of the master program does not protect."""
 
     def __init__(self, problem: SuppressionProblem) -> None:
         self._problem = problem
@@ -174,7 +174,7 @@ class ParallelAttackers:
         return [threat for threat in threats if threat in lost]
 
     def insiders(self) -> list[Threat]:
-        """The attacks of single respondents that the flows at hand do not withstand already."""
+        """Return the attacks of single respondents against which the known flows do not protect."""
         return [threat for proofs in self._proofs for threat in proofs.insiders(self._problem)]
 
 

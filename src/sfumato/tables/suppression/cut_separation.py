@@ -22,7 +22,7 @@ EXCESS = 1e-5
 
 
 class AttackerChecks:
-    """Finds the capacity cuts that points violate; flows that withstand a threat are remembered for the next point."""
+    """Finds the capacity cuts that points violate; flows that protect against a threat are kept for the next point."""
 
     def __init__(self, problem: SuppressionProblem) -> None:
         self._problem = problem
@@ -33,7 +33,7 @@ class AttackerChecks:
         self._shares = np.zeros(problem.size)
 
     def cuts(self, shares: Numbers, end: Deadline) -> Iterator[Cut]:
-        """The cuts with which threats answer that a point does not withstand."""
+        """Return the cuts of the threats against which a point does not protect."""
         self._shares = shares
         self._checks.open(shares)
         self._cutters.open(np.maximum(shares, WHISPER))
@@ -51,7 +51,7 @@ class AttackerChecks:
             yield from self._from_within(threat, flow, end)
 
     def _from_within(self, threat: Threat, flow: Flow, end: Deadline) -> Iterator[Cut]:
-        """The cuts of those who know that a flow cannot be, unless another flow convinces them."""
+        """Return the cuts of insiders who can exclude a flow, unless they cannot exclude another one."""
         waiting = self._unconvinced(threat, flow)
         while waiting and not end.over:
             attack = self._problem.with_insiders(threat, waiting.pop(0))
@@ -64,7 +64,7 @@ class AttackerChecks:
                 waiting = [other for other in waiting if other in unconvinced]
 
     def _answer(self, threat: Threat) -> Flow | Cut | None:
-        """A flow, in units of the need, that withstands a threat, or a cut that says why there is none."""
+        """Return a flow, in units of the need, that protects against a threat, or a cut if there is none."""
         flow = self._remembered(threat)
         if flow is not None:
             return flow
@@ -89,7 +89,7 @@ class AttackerChecks:
         return next((flow for flow in known if flow is not None and self._fits(flow, threat, up, down)), None)
 
     def _fits(self, flow: Flow, threat: Threat, up: Numbers, down: Numbers) -> bool:
-        """Whether a flow, in units of the need, fits into the room that the point opens."""
+        """Return whether a flow, in units of the need, fits into the capacity that the point opens."""
         cells, need = flow.cells, threat.need
         above = np.minimum(up[cells] / need, 1.0) * self._shares[cells] + EXCESS
         below = np.minimum(down[cells] / need, 1.0) * self._shares[cells] + EXCESS
@@ -106,7 +106,7 @@ class AttackerChecks:
         return sorted(who)
 
 
-# From which share on a cell counts as masked: each choice is tried.
+# Minimum shares at which a cell counts as suppressed; each is tried.
 ALMOST = (0.9999, 0.7, 0.5, 0.3)
 # Divisors beyond so many are thinned out; a rounding of less than this share of one is left to numerical noise.
 MOST_DIVISORS, LEAST_FRACTION = 60, 0.02
@@ -196,7 +196,7 @@ class Separation:
         return sum(self._teach_master(rounded_cut(cut, shares)) for cut in near)
 
     def _guard(self, shares: Numbers, end: Deadline, whispers: Sequence[Numbers]) -> int:
-        """Ask every attacker, with as much room as there is."""
+        """Solve the programs of all attackers with the full capacities."""
         self.doubtful, learnt = False, 0
         self._guards.open(shares)
         self._cutters.until(end)
@@ -206,7 +206,7 @@ class Separation:
         for threat in failed:
             learnt += not end.over and self._teach(threat, shares, whispers)
             if end.over:
-                # What was not taught is not withstood either: the point is no answer.
+                # No cut was added although a threat remains: the point is no solution.
                 return max(learnt, 1)
         return learnt
 
@@ -231,12 +231,12 @@ class Separation:
         self._wide.open(shares)
         if self._answer(self._wide, threat, shares, 1e-6):
             return True
-        # Neither withstood nor a cut to say so: numbers at the edge of precision, not to be trusted.
+        # Neither a flow nor a cut was found: the numbers are at the edge of precision and not reliable.
         self.doubtful = self.doubtful or self._wide.directions(threat) is not None
         return False
 
     def _answer(self, attackers: AttackerProgram, threat: Threat, shares: Numbers, least: float) -> bool:
-        """Add the cut of an attacker who gets through."""
+        """Add the cut of an attacker who succeeds."""
         directions = attackers.directions(threat)
         cut = None if directions is None else capacity_cut(self._problem, threat, directions)
         return cut is not None and self._take(cut, shares, least)
@@ -274,7 +274,7 @@ def _is_cube(problem: SuppressionProblem, entries: int) -> bool:
 
 
 def _whispers(costs: Numbers) -> tuple[Numbers, ...]:
-    """Small capacities for unmasked cells: each kind picks another of the equally violated cuts."""
+    """Return small capacities for published cells: each kind selects another of the equally violated cuts."""
     scaled = costs / max(float(costs.max(initial=0.0)), 1e-9)
     return np.full(len(costs), WHISPER), WHISPER * (0.1 + scaled), WHISPER / (1.0 + 100.0 * scaled)
 
@@ -321,7 +321,7 @@ class _Rounding(Value):
 
 
 def _choices(cut: Cut, shares: Numbers) -> Iterator[BoolArray]:
-    """Which cells may count as masked, such that something is left to ask."""
+    """Yield the sets of cells that may count as suppressed such that the cut still requires more."""
     tried: set[bytes] = set()
     for share in ALMOST:
         masked = shares[cut.cells] > share
@@ -331,7 +331,7 @@ def _choices(cut: Cut, shares: Numbers) -> Iterator[BoolArray]:
 
 
 def _roundings(cut: Cut, shares: Numbers, masked: BoolArray) -> Iterator[_Rounding]:
-    """The best rounding over all divisors, for one choice of cells that count as masked."""
+    """Return the best rounding over all divisors, for one choice of cells that count as suppressed."""
     own = shares[cut.cells]
     asked = cut.least - float(cut.weights[masked].sum())
     divisors = _divisors(cut.weights[(own > 1e-6) & (own < 1 - 1e-6)], asked + float(cut.weights.max()) + 1.0)

@@ -43,7 +43,7 @@ class Finders:
             finder.reprice(cells, prices)
 
     def find(self, threat: Threat, end: Deadline = FOREVER, patience: Deadline = FOREVER) -> Flow | None:
-        """A flow that withstands a threat, or None when there is none, or none by the end.
+        """Return a flow that protects against a threat; None if there is none, or none is found in time.
 
         Args:
             end: When to end.
@@ -107,7 +107,7 @@ class Paths:
         self._open_prices = self._prices.copy()
 
     def open(self, shares: Numbers) -> None:
-        """Open the masked cells."""
+        """Open the suppressed cells."""
         self._closed = shares <= 0
         self._open_prices = np.where(self._closed, np.inf, self._prices)
 
@@ -122,7 +122,7 @@ class Paths:
         self._open_prices[cells] = np.where(self._closed[cells], np.inf, prices)
 
     def find(self, threat: Threat, end: Deadline = FOREVER) -> Flow | None:
-        """The cheapest cycle that withstands a threat, or None when there is none."""
+        """Return the cheapest cycle that protects against a threat; None if there is none."""
         from sfumato.tables.suppression.kernels import cheapest_path
 
         if end.over:
@@ -222,7 +222,7 @@ class Boxes(OpenCells):
         return _solved(matrix, cells, self._prices[cells], (up, down), threat, end)
 
     def _room(self, threat: Threat, cells: Places) -> tuple[Numbers, Numbers]:
-        """The room of the cells of a box, as the attacker sees it."""
+        """Return the capacities of the cells of a box, as the attacker sees them."""
         limit = threat.need * GENEROUS
         up, down = np.minimum(self._problem.up[cells], limit), np.minimum(self._problem.down[cells], limit)
         if threat.attacker != OUTSIDER:

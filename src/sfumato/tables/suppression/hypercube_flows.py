@@ -28,7 +28,7 @@ class OpenCells:
         self._codes, self._grid = coordinates.codes, CellIndex(coordinates)
 
     def open(self, shares: Numbers) -> None:
-        """Open the masked cells."""
+        """Open the suppressed cells."""
         self._open = shares > 0
 
     def reopen(self, cell: int, share: float) -> None:

@@ -9,7 +9,7 @@ from sfumato.tables.suppression.problem import GENEROUS, OUTSIDER, Flow, Suppres
 
 
 class FlowPrograms:
-    """Finds flows on one linear program, hot from one to the next: both directions of a cell are columns of their own.
+    """Finds flows by one linear program, warm-started between threats; each direction of a cell is a column.
 
     Capacities are cut at the largest need: in a network no more than that ever flows, elsewhere `generous` multiplies
     it so that nothing is lost.
@@ -28,7 +28,7 @@ class FlowPrograms:
         self._highs = linear_program(both, np.concatenate([prices, prices]), Bounds(np.zeros(len(room)), room))
 
     def open(self, shares: Numbers) -> None:
-        """Open each cell by a share of its capacity (1 for a masked cell, 0 for a published one)."""
+        """Open each cell by a share of its capacity (1 for a suppressed cell, 0 for a published one)."""
         self.room_up, self.room_down = self._up * shares, self._down * shares
         room = np.concatenate([self.room_up, self.room_down])
         self._highs.changeColsBounds(len(self._all), self._all, np.zeros(len(room)), room)
@@ -44,7 +44,7 @@ class FlowPrograms:
         self._highs.changeColsCost(len(columns), columns, np.concatenate([prices, prices]))
 
     def find(self, threat: Threat, end: Deadline = FOREVER) -> Flow | None:
-        """The cheapest flow that withstands a threat, or None when there is none."""
+        """Return the cheapest flow that protects against a threat; None if there is none."""
         forward, backward = (0, self._size) if threat.sign > 0 else (self._size, 0)
         self._highs.changeColBounds(threat.cell + forward, threat.need, threat.need)
         self._highs.changeColBounds(threat.cell + backward, 0.0, 0.0)
@@ -63,7 +63,7 @@ class FlowPrograms:
 
 
 class DeferredFinder:
-    """Programs over all cells with ample room, which are made only when they are asked."""
+    """Programs over all cells with ample capacity, which are built when they are first used."""
 
     def __init__(self, problem: SuppressionProblem, prices: Numbers) -> None:
         self._problem, self._prices, self._shares = problem, prices.copy(), np.ones(problem.size)
@@ -88,7 +88,7 @@ class DeferredFinder:
             self._made.reprice(cells, prices)
 
     def find(self, threat: Threat, end: Deadline = FOREVER) -> Flow | None:
-        """The cheapest flow that withstands a threat, or None when there is none."""
+        """Return the cheapest flow that protects against a threat; None if there is none."""
         if self._made is None:
             self._made = FlowPrograms(self._problem, self._prices, GENEROUS)
             self._made.open(self._shares)
@@ -97,7 +97,7 @@ class DeferredFinder:
 
 # By how much of a need relations may be off in what is found.
 OFF = 1e-9
-# A cell that falls short of a need by less than the one share has moved as far; by less than the other, programs tell.
+# A shortfall below the first share counts as reached; below the second, linear programs decide.
 ALL, NEARLY = 1e-9, 1e-6
 
 
@@ -144,7 +144,7 @@ class Tableau:
         self._programs.reprice(cells, prices)
 
     def find(self, threat: Threat, end: Deadline = FOREVER) -> Flow | None:
-        """A flow that withstands a threat, or None when there is none, or none by the end."""
+        """Return a flow that protects against a threat; None if there is none, or none is found in time."""
         flow, short = self._tried(threat)
         if flow is None and not short:
             self._begin()
@@ -158,7 +158,7 @@ class Tableau:
     def _tried(self, threat: Threat) -> tuple[Flow | None, bool]:
         """A flow, or none, and whether there is none for sure.
 
-        One that nobody within has a part in convinces them all: it is sought first.
+        A flow without cells of insiders protects against all of them, so it is tried first.
         """
         if threat.attacker == OUTSIDER and self.problem.known.any():
             _, net = self._push(threat, np.where(self.problem.known, 0.0, self._shares))

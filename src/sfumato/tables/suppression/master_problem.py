@@ -25,7 +25,7 @@ class Cut(Value):
 
 
 def capacity_cut(problem: SuppressionProblem, threat: Threat, directions: Numbers) -> Cut | None:
-    """The capacity that must be open for a threat to be withstood, truncated at the requirement.
+    """The capacity that must be open to protect against a threat, truncated at the requirement.
 
     The multipliers express the threatened cell through the others, so the room of the others limits its room. Cells
     that are masked anyway give their room for nothing: what is left is asked of the rest, and no cell counts for
@@ -45,7 +45,7 @@ def capacity_cut(problem: SuppressionProblem, threat: Threat, directions: Number
 
 
 class Master:
-    """The relaxation: the cuts so far, as a linear program that stays hot and as an integer program beside it."""
+    """The relaxation: the cuts so far, as a warm-started linear program and as an integer program."""
 
     def __init__(self, problem: SuppressionProblem) -> None:
         self._problem = problem
@@ -132,7 +132,7 @@ def _point(highs: Any) -> Numbers:
 
 
 def relation_cuts(problem: SuppressionProblem, end: Deadline = FOREVER) -> list[Cut]:
-    """The capacity cuts that single relations give: where a threatened cell stands, others must be masked.
+    """The capacity cuts of single relations: other cells of the relation of a threatened cell must be suppressed.
 
     Who knows one of these others attacks, too: to him it is no mask, so there must be one more. Where thousands of
     coalitions know them, that takes longer than all else: only cuts against an outsider are there whatever the time.
@@ -155,7 +155,7 @@ def relation_cuts(problem: SuppressionProblem, end: Deadline = FOREVER) -> list[
 
 
 def _attacks_within(problem: SuppressionProblem, threat: Threat, relation: int) -> list[Threat]:
-    """The same threat by those who know something of the other cells of a relation."""
+    """Return the same threat by insiders with a contribution to other cells of a relation."""
     cells = problem.matrix.indices[problem.matrix.indptr[relation] : problem.matrix.indptr[relation + 1]]
     others = (cell for cell in cells.tolist() if cell != threat.cell)
     places = {place for cell in others for place, _, _ in problem.insiders.get(cell, ())}
@@ -173,7 +173,7 @@ def _relation_directions(problem: SuppressionProblem, threat: Threat, relation: 
 
 
 class Bridges:
-    """Cuts against bridges: a cell masked alone in a relation can be computed, so masking it was for nothing."""
+    """Return the cuts against bridges: a cell suppressed alone in a relation can be computed."""
 
     def __init__(self, problem: SuppressionProblem) -> None:
         self._matrix = problem.matrix.tocsr()

@@ -41,7 +41,7 @@ SETTLED, FAR = 1e-2, 0.25
 # for the first cuts, for removing superfluous masks of the pattern that they lead to and of later ones, for one integer
 # program, where the gap is wide and where it is not, and for exchanges where it has no end.
 FIRST, RELATIONS, ROOT, GUIDED, LATER, SLICE, LONG_SLICE, EXCHANGED = 0.1, 0.25, 0.45, 0.6, 0.1, 0.25, 0.6, 0.4
-# From which share on a cell of the linear program's point is masked in the pattern that it leads to.
+# Minimum share at which a cell of a point of the linear program is suppressed in the derived pattern.
 ALMOST = 0.9
 # From this gap on exchanges promise more than further integer programs.
 WIDE = 0.1
@@ -63,7 +63,7 @@ def optimal(
         start: A pattern to start from.
 
     Raises:
-        UnattainableError: A cell cannot be protected whatever is masked, or not within the time.
+        UnattainableError: A cell cannot be protected by any pattern, or not in time.
     """
     end = deadline if isinstance(deadline, Deadline) else within(deadline)
     parts = list(problem.components())

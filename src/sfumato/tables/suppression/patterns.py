@@ -27,8 +27,8 @@ class InitialPattern(Value):
     """A pattern over the cells of a table, and other tables that are said to agree with it.
 
     Attributes:
-        masked: Which cells of the table it masks.
-        witnesses: Deviations that move masked cells only; each is looked at before it counts.
+        masked: Which cells of the table it suppresses.
+        witnesses: Deviations that move suppressed cells only; each is checked before it is used.
     """
 
     masked: BoolArray
@@ -50,7 +50,7 @@ class InitialPattern(Value):
 
 
 def _holds(problem: SuppressionProblem, flow: Flow) -> bool:
-    """Whether a flow moves cells of the problem alone, within their room, and keeps every relation."""
+    """Return whether a flow moves only cells of the problem, within their capacities, and satisfies every relation."""
     if (flow.cells < 0).any() or not flow.fits(problem.up, problem.down):
         return False
     net = np.zeros(problem.size)
@@ -58,9 +58,9 @@ def _holds(problem: SuppressionProblem, flow: Flow) -> bool:
     return bool(np.abs(problem.matrix @ net).max(initial=0.0) <= SLACK * np.abs(flow.amounts).max())
 
 
-# What a masked cell costs a flow, as a share of its own cost: enough to prefer short flows.
+# The price of a suppressed cell in a flow, as a share of its own cost: enough to prefer short flows.
 REUSE = 1e-4
-# How much dearer cells are whose respondents know them: whoever knows a cell must be shown another flow.
+# Price factor of cells that insiders know: another flow is needed against them.
 KNOWN = 1.5
 
 # Share of the time left in which cheapest flows are sought for a first pattern, where others are at hand, and what is
@@ -76,7 +76,7 @@ def patience_of(problem: SuppressionProblem, end: Deadline) -> Deadline:
 
 
 class Pattern(Value):
-    """A pattern with the proofs that it withstands every threat."""
+    """A pattern with the proofs that it protects against every threat."""
 
     masked: BoolArray
     proofs: Mapping[Threat, list[ThreatProof]]
@@ -120,14 +120,14 @@ class PatternSearch:
         """A protected pattern built on `start` and the forced cells, None when the time is over before.
 
         Args:
-            start: Cells to be masked, whatever else is.
+            start: Cells that are suppressed in any case.
             deadline: When it must be there.
             guide: Shares by which cells are wished for.
-            tell: Called for every threat that is withstood.
+            tell: Called after every threat against which the pattern protects.
             patience: Until when cheapest flows are sought; then any that are quickly found will do.
 
         Raises:
-            UnattainableError: A cell cannot be protected whatever is masked.
+            UnattainableError: A cell cannot be protected by any pattern.
         """
         masked = start | self.problem.forced
         wished = self._known * (self._costs if guide is None else self._costs * (1.0 - 0.9 * guide))
@@ -146,7 +146,7 @@ class PatternSearch:
         return Pattern(*SuppressionPruning(self.problem, rough.masked, rough.proofs, self._reasons).run(deadline))
 
     def _within(self, masked: BoolArray, attack: Threat) -> Flow | None:
-        """A flow through cells that are masked anyway, where these are few: sought before any that costs something."""
+        """Return a flow through few cells that are suppressed already; it costs nothing, so it is tried first."""
         if np.count_nonzero(masked) > FEW_MASKED:
             return None
         if self._tableau is None or not (self._tableau[0] == masked).all():
@@ -186,7 +186,7 @@ class SuppressionResult(Value):
     """A protected pattern, its cost, and the least cost that any pattern can have.
 
     Attributes:
-        masked: Which cells of the problem are masked.
+        masked: Which cells of the problem are suppressed.
         cost: What that costs.
         bound: The least that any pattern costs.
         places: The cells' places in the table.
@@ -242,7 +242,7 @@ def fast(
         start: A pattern to start from.
 
     Raises:
-        UnattainableError: A cell cannot be protected whatever is masked, or not within the time.
+        UnattainableError: A cell cannot be protected by any pattern, or not in time.
     """
     end, tell = deadline or Deadline(), _Teller(progress, len(problem.threats))
     parts = list(problem.components())
@@ -274,12 +274,12 @@ class _Teller:
         self.attacks, self.done = attacks, 0
 
     def withstood(self) -> None:
-        """One more attack is withstood."""
+        """Count one more attack against which the pattern protects."""
         self.done += 1
         self._say(f"{self.done:,} of {self.attacks:,} attacks withstood")
 
     def pruned(self, left: int) -> None:
-        """So many masked cells are still to be tried."""
+        """Report how many suppressed cells are still to be tried."""
         self._say(f"{left:,} masked cells to be tried again")
 
     def _say(self, text: str) -> None:

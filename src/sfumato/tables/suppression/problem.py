@@ -16,7 +16,7 @@ OUTSIDER = -1
 
 
 class Threat(Value):
-    """One attack to withstand: the range of a cell must reach `need` beyond its value on one side.
+    """One attack to protect against: the interval of a cell must extend by `need` beyond its value on one side.
 
     Attributes:
         cell: The cell attacked.
@@ -67,11 +67,11 @@ class SuppressionProblem(Value, dict=True):
     Attributes:
         matrix: Relations by cells.
         costs: What masking a cell costs; nothing for the forced ones.
-        up: How far above its value a masked cell may lie.
+        up: How far above its value a suppressed cell may be.
         down: How far below.
-        forced: Cells that are masked in any case.
-        threats: The attacks to withstand.
-        attackers: Who attacks besides the outsider, with cells by their places in the table.
+        forced: Cells that are suppressed in any case.
+        threats: The attacks to protect against.
+        attackers: The attackers in addition to the outsider, with cells by their places in the table.
         places: The cell's place in the table.
         values: The true values.
         coordinates: Where the cells stand, where the table has dimensions.
@@ -103,7 +103,7 @@ class SuppressionProblem(Value, dict=True):
 
     @cached_property
     def _parts(self) -> dict[int, InsiderKnowledge]:
-        """What attackers know of the cells here, of those who were asked so far."""
+        """The knowledge of the attackers whose programs were solved so far, about the cells of the problem."""
         return {}
 
     @cached_property
@@ -128,14 +128,14 @@ class SuppressionProblem(Value, dict=True):
         return InsiderKnowledge(own[here], up, down, dict(zip(own[here].tolist(), needs, strict=True)))
 
     def _rooms(self, cells: Places, bounds: Bounds) -> tuple[Numbers, Numbers]:
-        """How far above and below their values cells are held possible by who knows bounds of them."""
+        """Return how far above and below their values cells may be, for an attacker who knows bounds of them."""
         values = self.values[cells]
         up, down = np.minimum(bounds.high - values, self.up[cells]), np.minimum(values - bounds.low, self.down[cells])
         return np.maximum(up, 0.0), np.maximum(down, 0.0)
 
     @cached_property
     def insiders(self) -> Mapping[int, list[tuple[int, float, float]]]:
-        """For each cell the attackers who have a part in it, and how far above and below they hold it possible."""
+        """Return for each cell the attackers with a contribution, and how far above and below it may be for them."""
         knowing: dict[int, list[tuple[int, float, float]]] = {}
         for place, cell, up, down in zip(*(column.tolist() for column in self._tighter), strict=True):
             knowing.setdefault(cell, []).append((place, up, down))
@@ -171,7 +171,7 @@ class SuppressionProblem(Value, dict=True):
         return up, down
 
     def need_of(self, threat: Threat, attacker: int) -> float:
-        """How far the range must reach for one who has a part in cells."""
+        """Return how far the interval must extend for an attacker with contributions."""
         above, below = self.part_of(attacker).need.get(threat.cell, (threat.need, threat.need))
         return min(above if threat.sign > 0 else below, threat.need)
 
@@ -180,7 +180,7 @@ class SuppressionProblem(Value, dict=True):
         return max(self.part_of(attacker).need.get(cell, (1.0, 1.0))) > 0
 
     def with_insiders(self, threat: Threat, attacker: int) -> Threat | None:
-        """The same threat by one who has a part in cells; None where nothing must stay open to him."""
+        """Return the same threat by an attacker with contributions; None if none is required."""
         need = self.need_of(threat, attacker)
         return Threat(threat.cell, threat.sign, need, attacker) if need > 0 else None
 
@@ -228,8 +228,8 @@ def make_problem(
 
     Args:
         table: The table with its promises.
-        forced: Cells that are masked in any case, besides the unsafe ones.
-        attackers: Who attacks besides the outsider.
+        forced: Cells that are suppressed in any case, in addition to the sensitive ones.
+        attackers: The attackers in addition to the outsider.
         coordinates: Where its cells stand, where it has dimensions.
     """
     fixed = table.sensitive if forced is None else table.sensitive | forced
@@ -255,7 +255,7 @@ def _without_empty_rows(matrix: Any) -> Any:
 
 
 def _threats(table: Table, places: Places) -> tuple[Threat, ...]:
-    """The attacks on unsafe cells; a side on which nothing is promised is not attacked."""
+    """Return the attacks on sensitive cells; a side without a protection level is not attacked."""
     threats = []
     for new, place in enumerate(places):
         if table.status[place] != CellStatus.SENSITIVE:
@@ -266,7 +266,7 @@ def _threats(table: Table, places: Places) -> tuple[Threat, ...]:
     return tuple(threats)
 
 
-# A flow may exceed the room by this share: the tolerance of the linear programs.
+# A flow may exceed a capacity by this share: the tolerance of the linear programs.
 SLACK = 1e-7
 # Room allowed to a cell, in needs, where one need would not do: in tables that are no network.
 GENEROUS = 1e3
@@ -287,17 +287,17 @@ class Flow(Value):
         return Flow(self.cells, self.amounts * (-need / self.reach(own)))
 
     def fits(self, up: Numbers, down: Numbers) -> bool:
-        """Whether the flow fits into the room that each cell has."""
+        """Return whether the flow fits into the capacity of each cell."""
         above = self.amounts <= up[self.cells] * (1 + SLACK) + 1e-9
         below = -self.amounts <= down[self.cells] * (1 + SLACK) + 1e-9
         return bool(above.all() and below.all())
 
 
 class Finder(Protocol):
-    """What finds flows within the room that is open, cheapest first."""
+    """Finds the cheapest flows within the open capacities."""
 
     def open(self, shares: Numbers) -> None:
-        """Open each cell by a share of its capacity (1 for a masked cell, 0 for a published one)."""
+        """Open each cell by a share of its capacity (1 for a suppressed cell, 0 for a published one)."""
 
     def reopen(self, cell: int, share: float) -> None:
         """Open one cell by another share."""
@@ -306,7 +306,7 @@ class Finder(Protocol):
         """Change what deviations of some cells cost."""
 
     def find(self, threat: Threat, end: Deadline = FOREVER) -> Flow | None:
-        """The cheapest flow that withstands a threat, or None when there is none, or none by the end."""
+        """Return the cheapest flow that protects against a threat; None if there is none, or none is found in time."""
 
 
 def flow_of(net: Numbers, need: float) -> Flow:

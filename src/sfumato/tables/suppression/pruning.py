@@ -15,11 +15,11 @@ from sfumato.values import Value, replace
 
 
 class ThreatProof(Value):
-    """A flow as the proof that a threat is withstood.
+    """A flow as the proof that a pattern protects against a threat.
 
     Attributes:
         reach: How far it moves the threatened cell.
-        disbelievers: Who knows that it cannot be, by what he knows of the cells on its way.
+        disbelievers: The insiders who can exclude it because of their contributions to its cells.
     """
 
     flow: Flow
@@ -27,16 +27,16 @@ class ThreatProof(Value):
     disbelievers: frozenset[int]
 
     def avoids(self, cell: int) -> bool:
-        """Whether a cell is not on the way."""
+        """Return whether the flow does not move a cell."""
         return cell not in self.flow.cells
 
     def within(self, masked: BoolArray) -> bool:
-        """Whether all cells on the way are masked."""
+        """Return whether all cells of the flow are suppressed."""
         return bool(masked[self.flow.cells].all())
 
 
 def proof_of(problem: SuppressionProblem, threat: Threat, flow: Flow) -> ThreatProof:
-    """A flow with those who know that it cannot be, as far as it must reach for them."""
+    """Return a flow with the insiders who can exclude it."""
     reach = flow.reach(threat.cell)
     disbelievers: set[int] = set()
     known = problem.known[flow.cells] & (flow.cells != threat.cell)
@@ -50,7 +50,7 @@ def proof_of(problem: SuppressionProblem, threat: Threat, flow: Flow) -> ThreatP
 
 
 def open_attackers(problem: SuppressionProblem, threat: Threat, proofs: Sequence[ThreatProof]) -> list[int]:
-    """Who is not convinced by any of the proofs; the outsider by one that reaches as far as is needed."""
+    """Return the attackers who can exclude all proofs; the outsider can if none reaches as far as needed."""
     full = [proof for proof in proofs if proof.reach >= threat.need * (1 - SLACK)]
     if not full:
         return [OUTSIDER]
@@ -66,9 +66,9 @@ def _convinced(problem: SuppressionProblem, threat: Threat, place: int, proofs: 
 def with_turned(
     problem: SuppressionProblem, threat: Threat, proofs: Sequence[ThreatProof], opposite: Iterable[ThreatProof]
 ) -> list[ThreatProof]:
-    """The proofs, and those of the opposite threat turned round that convince somebody whom they do not.
+    """Return the proofs, with the reversed proofs of the opposite threat that protect against further attackers.
 
-    Others would be kept for nothing, and come back turned round once more: their number would grow without end.
+    Other reversed proofs are useless, and would be reversed again: their number would grow without limit.
     """
     kept = list(proofs)
     left = open_attackers(problem, threat, kept)
@@ -84,7 +84,7 @@ def with_turned(
 
 
 def needed(problem: SuppressionProblem, threat: Threat, proofs: Sequence[ThreatProof]) -> list[ThreatProof]:
-    """The proofs without those that the others make superfluous."""
+    """Return the proofs without redundant ones."""
     kept = list(proofs)
     for proof in reversed(proofs):
         others = [other for other in kept if other is not proof]
@@ -105,19 +105,19 @@ def infeasible_protection(problem: SuppressionProblem, threat: Threat) -> Unatta
     return UnattainableError("unprotectable", hint=help_, reason=who).about(rows=[int(problem.places[threat.cell]) + 1])
 
 
-# Up to so many masked cells one program over all of them decides what is superfluous; more go by boxes or paths.
+# Maximum number of suppressed cells for one program over all of them; with more, boxes or paths are used.
 FEW_MASKED = 400
-# What a cell costs besides, in programs over all of them, whose respondent knows it: flows round it convince him, too.
+# Extra price of cells that insiders know, in programs over all cells: flows around these protect against insiders too.
 KNOWN = 100.0
-# So many reasons are remembered for a mask.
+# Maximum number of reasons that are kept for a suppressed cell.
 REMEMBERED = 6
 
-# For each cell of a problem, the threats that were not withstood without it.
+# For each cell of a problem, the threats for which it was needed.
 Reasons = dict[int, list[Threat]]
 
 
 class SuppressionPruning:
-    """The masked cells of a problem, of which the superfluous ones are found; flows go by the cells of the part.
+    """Finds the superfluous suppressed cells of a problem; flows are over the suppressed cells only.
 
     `reasons` are what earlier patterns of the problem needed their masks for, the last one first; new ones are added.
     They are tried first: a mask that is needed is mostly needed for what it was needed for before, and one attack that
@@ -143,7 +143,7 @@ class SuppressionPruning:
         self._exposure = QuickCheck(self._part)
         self._proofs: dict[Threat, list[ThreatProof]] = {}
         self._numbers = {threat: number for number, threat in enumerate(self._part.threats)}
-        # For each cell, the numbers of the threats whose proofs have, or had, it on their way.
+        # For each cell, the numbers of the threats whose proofs move it, or did.
         self._users: list[set[int]] = [set() for _ in range(self._part.size)]
         self._failures: dict[Threat, int] = {}
         self._end = FOREVER
@@ -164,7 +164,7 @@ class SuppressionPruning:
     def run(
         self, deadline: Deadline, tell: Callable[[int], None] | None = None
     ) -> tuple[BoolArray, dict[Threat, list[ThreatProof]]]:
-        """The pattern without the superfluous masks, as far as the time allows, and its proofs."""
+        """Return the pattern without superfluous suppressions, as far as the time allows, and its proofs."""
         kept, self._end = self._masked.copy(), deadline
         free = np.flatnonzero(~self._part.forced)
         for place, cell in enumerate(free[np.argsort(-self._part.costs[free], kind="stable")].tolist()):
@@ -174,12 +174,12 @@ class SuppressionPruning:
                 tell(len(free) - place)
             if self._removed(cell):
                 kept[self._cells[cell]] = False
-        # What no proof has on its way is not needed, whether there was time to try it or not.
+        # A cell that no proof moves is not needed, even if there was no time to try it.
         kept[self._cells[~self._used() & ~self._part.forced]] = False
         return kept, self._answer()
 
     def _used(self) -> BoolArray:
-        """The cells that some proof has on its way."""
+        """Return the cells that some proof moves."""
         used = np.zeros(self._part.size, bool)
         for proofs in self._proofs.values():
             for proof in proofs:
@@ -187,7 +187,7 @@ class SuppressionPruning:
         return used
 
     def _removed(self, cell: int) -> bool:
-        """Whether everything is withstood without a cell; then it is published."""
+        """Publish a cell if the pattern protects against all threats without it; return whether it does."""
         if self._exposure.exposes(cell):
             return False
         self._finder.reopen(cell, 0.0)
@@ -202,7 +202,7 @@ class SuppressionPruning:
         return True
 
     def _rerouted(self, cell: int) -> dict[Threat, list[ThreatProof]] | None:
-        """New proofs for all threats whose proofs have a cell on their way; None where one has no other."""
+        """Return new proofs for all threats whose proofs move a cell; None if a threat has no other."""
         changes: dict[Threat, list[ThreatProof]] = {}
         for threat in self._in_doubt(cell):
             proofs = [proof for proof in self._proofs[threat] if proof.avoids(cell)]
@@ -216,7 +216,7 @@ class SuppressionPruning:
         return changes
 
     def _in_doubt(self, cell: int) -> list[Threat]:
-        """The threats whose proofs have, or had, a cell on their way; first those that are likely to need it."""
+        """Return the threats whose proofs move a cell, or did; first those that are likely to need it."""
         reasons = self._reasons.get(int(self._cells[cell]), [])
         ranks = {(reason.cell, reason.sign): place for place, reason in enumerate(reasons)}
 
@@ -227,7 +227,7 @@ class SuppressionPruning:
         return sorted((self._part.threats[number] for number in self._users[cell]), key=rank)
 
     def _remember(self, cell: int, threat: Threat) -> None:
-        """A mask is needed for a threat."""
+        """Record that a suppression is needed for a threat."""
         self._failures[threat] = self._failures.get(threat, 0) + 1
         reason, place = self._in_whole(threat), int(self._cells[cell])
         others = [other for other in self._reasons.get(place, []) if other != reason]
@@ -239,7 +239,7 @@ class SuppressionPruning:
     def _proved(
         self, threat: Threat, proofs: list[ThreatProof], cell: int, changes: Mapping[Threat, list[ThreatProof]]
     ) -> list[ThreatProof] | None:
-        """Proofs of a threat without a cell: those at hand, the opposite ones turned round, then new ones."""
+        """Return proofs of a threat without a cell: existing ones, reversed opposite ones, then new ones."""
         if open_attackers(self._part, threat, proofs):
             opposite = changes.get(threat.opposite, self._proofs.get(threat.opposite, []))
             avoiding = [proof for proof in opposite if proof.avoids(cell)]
@@ -253,7 +253,7 @@ class SuppressionPruning:
         return needed(self._part, threat, proofs)
 
     def _answer(self) -> dict[Threat, list[ThreatProof]]:
-        """The proofs in the cells of the whole problem."""
+        """Return the proofs in the cells of the whole problem."""
         return {
             self._in_whole(threat): [
                 replace(proof, flow=Flow(self._cells[proof.flow.cells], proof.flow.amounts)) for proof in proofs
@@ -263,9 +263,9 @@ class SuppressionPruning:
 
 
 class QuickCheck:
-    """The masked cells of each relation, as they are published one by one.
+    """The suppressed cells of each relation, as they are published one by one.
 
-    A cell that is masked alone in a relation is computed; so is, by one who knows a cell, the one beside it.
+    A cell that is suppressed alone in a relation can be computed; of two, an insider who knows one computes the other.
     """
 
     def __init__(self, problem: SuppressionProblem) -> None:
@@ -281,7 +281,7 @@ class QuickCheck:
             self._members[relation].discard(cell)
 
     def exposes(self, cell: int) -> bool:
-        """Whether publishing a cell gives an unsafe one away, by single relations."""
+        """Return whether publishing a cell discloses a sensitive one through single relations."""
         gone, waiting = {cell}, [cell]
         while waiting:
             for relation in self._of[waiting.pop()]:
@@ -297,7 +297,7 @@ class QuickCheck:
         return False
 
     def _known_to_other(self, one: int, other: int) -> bool:
-        """Whether somebody who alone knows one of two cells attacks the other."""
+        """Return whether an insider who alone knows one of two cells attacks the other."""
         return self._tells(one, other) or self._tells(other, one)
 
     def _tells(self, one: int, cell: int) -> bool:
