@@ -1,6 +1,6 @@
 """What tests ask of an error: its code and its position in a file, never its words."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from sfumato.errors import SfumatoError
 from sfumato.localization.messages import Message
@@ -9,11 +9,12 @@ from sfumato.localization.messages import Message
 def coded(expected: str) -> Callable[[SfumatoError], bool]:
     """Return the check for `pytest.raises` that an error has a code, such as `plan.no-table`.
 
-    A position in a file follows after a blank: `data.format.expected 3:1` is line 3, column 1.
+    A position in a file follows after a blank: `data.format.expected 3:1` is line 3, column 1. Of a list of faults the
+    code of each is one of the error.
     """
 
     def check(error: SfumatoError) -> bool:
-        assert identity(error) == expected
+        assert expected in (identity(error), error.code, *codes_of(error.message))
         return True
 
     return check
@@ -27,3 +28,11 @@ def identity(error: SfumatoError) -> str:
         text = text.values["message"]
     code = text.code.removeprefix("error.") if isinstance(text, Message) else ""
     return f"{code or error.code}{place}"
+
+
+def codes_of(text: object) -> Iterator[str]:
+    """Yield the code of a message, and those of the messages that it is filled with."""
+    if isinstance(text, Message):
+        yield text.code.removeprefix("error.")
+    for part in text.values.values() if isinstance(text, Message) else text if isinstance(text, list | tuple) else ():
+        yield from codes_of(part)

@@ -6,6 +6,7 @@ import polars as pl
 import pytest
 
 import sfumato as sf
+from refusals import coded
 from sfumato.errors import PlanError, UnattainableError
 
 TREE = {"type": "tree", "parents": {"flu": "mild", "asthma": "mild", "hiv": "grave", "cancer": "grave"}}
@@ -101,5 +102,5 @@ def test_without_suppression_both_are_one() -> None:
 
 
 def test_another_word_is_refused() -> None:
-    with pytest.raises(PlanError, match="reference"):
+    with pytest.raises(PlanError, check=coded("part.choice")):
         sf.anonymize(rows(), plan("t", "optimal", "published"))

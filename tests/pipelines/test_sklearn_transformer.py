@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 
 import sfumato as sf
+from refusals import coded
 
 # Every worker reads this file, and one runs it: scikit-learn is loaded there alone.
 pytestmark = pytest.mark.skipif(find_spec("sklearn") is None, reason="scikit-learn is not installed")
@@ -48,7 +49,7 @@ def test_rows_that_break_a_promise_or_hold_something_new_are_refused(transformer
         transformer.transform(rows(2))
     with pytest.raises(sf.DataError):
         transformer.transform(rows(120).assign(age=99))
-    with pytest.raises(sf.DataError, match="other columns"):
+    with pytest.raises(sf.DataError, check=coded("data.columns.the_rows_have_other_columns")):
         transformer.transform(rows(120).drop(columns="score"))
 
 

@@ -9,6 +9,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
+from refusals import coded
 from sfumato.engines.survey_files import read_survey
 from sfumato.errors import DataError, PlanError
 from sfumato.pipelines.migration.project import export_survey, import_survey, read_labels
@@ -148,14 +149,14 @@ def test_what_is_no_survey_is_refused(tmp_path) -> None:
     (tmp_path / "rows.sav").write_bytes(b"no survey at all")
     with pytest.raises(DataError):
         import_survey(tmp_path / "rows.sav", tmp_path / "in.csv")
-    with pytest.raises(DataError, match="no file"):
+    with pytest.raises(DataError, check=coded("data.no-file.there_is_no_file_2_2")):
         import_survey(tmp_path / "nothing.dta", tmp_path / "in.csv")
-    with pytest.raises(PlanError, match="no survey"):
+    with pytest.raises(PlanError, check=coded("plan.format.the_ending_tells_no_survey")):
         import_survey(tmp_path / "rows.csv", tmp_path / "in.csv")
     (tmp_path / "data.csv").write_text("a\n1\n", encoding="utf-8")
-    with pytest.raises(PlanError, match="not written"):
+    with pytest.raises(PlanError, check=coded("plan.format.surveys_are_not_written")):
         export_survey(tmp_path / "data.csv", tmp_path / "data.xyz")
-    with pytest.raises(PlanError, match="no labels"):
+    with pytest.raises(PlanError, check=coded("plan.labels")):
         read_labels(tmp_path / "data.csv")
 
 

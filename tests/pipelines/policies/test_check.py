@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from refusals import coded
 from sfumato.errors import PlanError
 from sfumato.pipelines.policy_check import check
 from sfumato.pipelines.tables.protect import protect, suppress
@@ -169,7 +170,7 @@ def test_columns_of_years_and_ages_are_labels(tmp_path) -> None:
 
 @pytest.mark.parametrize("value", [-1.0, 1.5, float("nan"), float("inf")])
 def test_a_risk_that_cannot_be_is_refused(value, tmp_path) -> None:
-    with pytest.raises(PlanError, match="between 0 and 1"):
+    with pytest.raises(PlanError, check=coded("plan.value.share")):
         check(file_of("`sex / f ×3`", tmp_path / "x.csv"), "ema-0070", values={"highest-risk": value})
 
 

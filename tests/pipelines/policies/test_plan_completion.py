@@ -5,6 +5,7 @@ import random
 
 import pytest
 
+from refusals import coded
 from sfumato.errors import PlanError, ViolationError
 from sfumato.microdata.plan.read import read_plan
 from sfumato.pipelines.policy_check import check
@@ -70,7 +71,7 @@ def test_thresholds_become_promises(policy, k, patients) -> None:
 
 
 def test_a_policy_about_tables_is_refused(patients) -> None:
-    with pytest.raises(PlanError, match="about tables"):
+    with pytest.raises(PlanError, check=coded("plan.no-policy.is_about_tables")):
         anonymize(patients, {"version": 1, "policy": "cms-11"})
 
 
