@@ -12,7 +12,7 @@ from sfumato.pipelines.policy_check import check
 from sfumato.pipelines.tables.protect import protect, suppress
 from sfumato.policies.policy import aliases, policies, policy_named
 
-DOCS = Path(__file__).resolve().parents[3] / "docs" / "policies.md"
+DOCS = Path(__file__).resolve().parents[2] / "docs" / "policies.md"
 PLAN = {
     "version": 1,
     "columns": {"sex": {"role": "quasi-identifier", "hierarchy": {"type": "any"}}},
