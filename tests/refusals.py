@@ -1,6 +1,7 @@
 """What tests ask of an error: its code and its position in a file, never its words."""
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 from sfumato.errors import SfumatoError
 from sfumato.localization.messages import Message
@@ -36,3 +37,21 @@ def codes_of(text: object) -> Iterator[str]:
         yield text.code.removeprefix("error.")
     for part in text.values.values() if isinstance(text, Message) else text if isinstance(text, list | tuple) else ():
         yield from codes_of(part)
+
+
+def refused(code: str, *issues: str, **values: str) -> Callable[[Any], bool]:
+    """Return the check for `pytest.raises` that an error has a code, issues and values.
+
+    Args:
+        code: Of the error or of its message.
+        issues: Codes of issues of a plan, without `error.issue.`.
+        values: Values of its message, as texts.
+    """
+
+    def check(error: Any) -> bool:
+        message = getattr(error, "message", None) or error.args[0]
+        found = {str(issue.message.code).removeprefix("error.issue.") for issue in getattr(error, "issues", ())}
+        same = all(str(message.values[name]) == value for name, value in values.items())
+        return code in (getattr(error, "code", None), message.code) and found >= set(issues) and same
+
+    return check

@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 
 import sfumato as sf
+from refusals import refused
 from sfumato.errors import DataError, PlanError
 from sfumato.microdata.perturbation.plan import Pseudonym
 from sfumato.microdata.plan.model import ColumnPlan
@@ -82,7 +83,7 @@ def test_a_recoding_by_chance_is_not_applied_to_other_rows(tmp_path: Path) -> No
     privacy = [{"model": "differential-privacy", "epsilon": 5, "delta": 0.9, "search": 0}]
     folder = sf.anonymize(pair, plan_of(privacy=privacy, seed=3)).save(tmp_path / "out")
     pair.write_csv(tmp_path / "rows.csv")
-    with pytest.raises(PlanError, match="differential privacy"):
+    with pytest.raises(PlanError, check=refused("plan.recoding-sample")):
         apply(folder / "recoding.json", tmp_path / "rows.csv", tmp_path / "again")
 
 
@@ -135,7 +136,7 @@ def test_a_trailing_blank_is_found(column, mark) -> None:
 def test_rows_as_they_were_read_may_break_it_and_a_plan_mends_it(tmp_path) -> None:
     blank = pl.when(pl.int_range(pl.len()) % 7 == 0).then(pl.lit(" ")).otherwise(pl.lit(""))
     marked = rows().with_columns(ward=pl.col("ward") + blank)
-    with pytest.raises(DataError, match="ward"):
+    with pytest.raises(DataError, check=refused("data.spellings", column="ward")):
         sf.anonymize(marked, plan())
     marked.write_csv(tmp_path / "rows.csv")
     assert sf.anonymize(tmp_path / "rows.csv", {**plan(), "data": {"strip": True}}).report.satisfied
@@ -156,7 +157,7 @@ def test_two_ways_to_write_a_number_or_a_date_tell_nothing(type_) -> None:
     once = pl.Series([(one, one, other)[row % 3] for row in range(ROWS)])
     asked = plan()
     asked["columns"]["ward"]["type"] = asked["columns"]["illness"]["type"] = type_
-    with pytest.raises(DataError, match=r'"ward".* written in several ways'):
+    with pytest.raises(DataError, check=refused("data.spellings", column="ward")):
         sf.anonymize(rows().with_columns(ward=several, illness=once), asked)
     data = sf.anonymize(rows().with_columns(ward=once, illness=several), asked).data
     assert {*data["illness"]} == {one, other}
@@ -173,7 +174,7 @@ def test_blanks_at_numbers_and_dates_are_found(type_, mark) -> None:
     asked = plan()
     asked["columns"]["ward"]["type"] = type_
     marked = rows().with_columns(ward=pl.Series([(one, other, one + mark)[row % 3] for row in range(ROWS)]))
-    with pytest.raises(DataError, match=r'"ward".* written in several ways'):
+    with pytest.raises(DataError, check=refused("data.spellings", column="ward")):
         sf.anonymize(marked, asked)
 
 
@@ -182,7 +183,7 @@ def test_a_column_that_chance_changes_is_written_in_one_way_too(type_, publish) 
     asked = plan()
     asked["columns"]["ward"] |= {"type": type_, "publish": publish}
     marked = rows().with_columns(ward=pl.Series([("5", "7", "5 ")[row % 3] for row in range(ROWS)]))
-    with pytest.raises(DataError, match=r'"ward".* written in several ways'):
+    with pytest.raises(DataError, check=refused("data.spellings", column="ward")):
         sf.anonymize(marked, asked)
 
 
@@ -252,7 +253,7 @@ def test_dashes_that_an_editor_replaced_are_no_second_value(dash) -> None:
     }
     frame = rows().select("ward").with_columns(illness=alike)
     assert not sf.verify(frame, asked).satisfied
-    with pytest.raises(sf.SfumatoError, match="nothing below the top satisfies l = 2"):
+    with pytest.raises(sf.SfumatoError, check=refused("error.unattainable.top.would")):
         sf.anonymize(frame, asked)
 
 

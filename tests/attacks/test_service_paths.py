@@ -12,6 +12,7 @@ from typing import Any
 import duckdb
 import pytest
 
+from refusals import refused
 from sfumato.attributes.fetching import Fetcher
 from sfumato.attributes.sources import Sources
 from sfumato.engines.duckdb.engine import DuckDBEngine
@@ -192,7 +193,7 @@ def test_no_other_text_of_a_plan_is_opened(tmp_path, kind) -> None:
 @pytest.mark.parametrize("name", ["../visits", "/visits", "..", "a/b", ".hidden"])
 def test_a_name_of_a_file_to_write_leads_out_of_no_folder(name) -> None:
     files = {"persons": {"source": "rows.csv", "key": "id"}, name: {"source": "visits.csv", "parent": "persons"}}
-    with pytest.raises(PlanError, match="must do for a file"):
+    with pytest.raises(PlanError, check=refused("plan.faults", "a_name_must_do")):
         read_plan({**{key: part for key, part in ROW_PLAN.items() if key != "data"}, "files": files})
 
 

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from refusals import refused
 from sfumato.errors import DataError
 from sfumato.microdata.keyed_random import normals, uniforms
 from sfumato.microdata.perturbation.kernels import nearest_groups
@@ -261,7 +262,7 @@ def test_pram_keeps_expected_numbers_over_many_keys() -> None:
 def test_a_given_matrix_is_followed_and_unknown_categories_are_refused() -> None:
     transition = given_transition(["a", "b"], {"a": {"a": 0.0, "b": 1.0}, "b": {"b": 1.0}}, "column")
     assert randomized(np.array([0, 1, 0]), transition, uniforms("key", 3)).tolist() == [1, 1, 1]
-    with pytest.raises(DataError, match="not in the matrix"):
+    with pytest.raises(DataError, check=refused("data.pram-matrix", column="column", count="1")):
         given_transition(["a", "c"], {"a": {"a": 1.0}}, "column")
 
 
