@@ -482,10 +482,10 @@ NAMES = ["Anna Becker", "Jonas Keller", "Petra Vogel", "Ida Kern", "Max Becker",
 @pytest.mark.parametrize("names", [NAMES, [f"K-{place * 7919 % 9973:05d}" for place in range(60)]])
 def test_categories_that_are_persons_are_asked_about(tmp_path, names):
     frame = pandas.DataFrame({"who": names, "sex": (["f", "m"] * len(names))[: len(names)]})
-    with pytest.raises(PlanError) as refused:
+    with pytest.raises(PlanError) as caught:
         sf.tabulate(frame, ["who", "sex"])
-    assert refused.value.code == "plan.person-categories" and "confirmed: true" in str(refused.value)
-    assert names[0] not in str(refused.value)
+    assert caught.value.code == "plan.person-categories" and "confirmed: true" in str(caught.value)
+    assert names[0] not in str(caught.value)
     dimensions = {"who": {"column": "who", "confirmed": True}, "sex": {"column": "sex"}}
     assert len(sf.tabulate(frame, dimensions)) == 3 * (len(names) + 1)
     frame.to_csv(tmp_path / "rows.csv", index=False)
