@@ -336,7 +336,7 @@ def test_what_cannot_be_sealed_stays(spaces, clock, monkeypatch, caplog):
         raise OSError(28, os.strerror(28))
 
     with monkeypatch.context() as patched:
-        patched.setattr(spaces._sealed, "seal", full)
+        patched.setattr(spaces._projects, "seal", full)
         clock[0] += 2 * SECONDS
         spaces.seal_idle(SECONDS)
         assert "could not be kept" in caplog.text
@@ -351,18 +351,18 @@ def test_what_cannot_be_sealed_stays(spaces, clock, monkeypatch, caplog):
 def test_what_is_used_while_it_is_sealed_stays_awake(spaces, clock, monkeypatch):
     workspace = spaces.of(KEY)
     read_into(workspace)
-    seal = spaces._sealed.seal
+    seal = spaces._projects.seal
 
     def used_meanwhile(*parts):
         seal(*parts)
         workspace.touch()
 
-    monkeypatch.setattr(spaces._sealed, "seal", used_meanwhile)
+    monkeypatch.setattr(spaces._projects, "seal", used_meanwhile)
     clock[0] += 2 * SECONDS
     spaces.seal_idle(SECONDS)
     assert not workspace.asleep
     assert workspace.loaded.path.exists()
-    assert not spaces._sealed.path(KEY).exists()
+    assert not spaces._projects.path(KEY).exists()
 
 
 def test_what_is_done_on_a_page_that_sleeps_leaves_nothing_on_the_disk(spaces, clock):
@@ -380,13 +380,13 @@ def test_a_project_that_is_opened_lies_sealed_until_it_is_read(spaces, clock, mo
     spaces.close()
 
     def interrupted(*_):
-        assert spaces._sealed.path(KEY).exists()
+        assert spaces._projects.path(KEY).exists()
         raise KeyboardInterrupt
 
     monkeypatch.setattr("sfumato.web.projects.workspaces.load", interrupted)
     with pytest.raises(KeyboardInterrupt):
         spaces.of(KEY)
-    assert spaces._sealed.path(KEY).exists()
+    assert spaces._projects.path(KEY).exists()
 
 
 @pytest.mark.parametrize("with_data", [True, False])
@@ -410,7 +410,7 @@ def test_where_nothing_was_entered_nothing_is_kept(spaces, clock):
     spaces.of(KEY)
     clock[0] += 2 * SECONDS
     spaces.seal_idle(SECONDS)
-    assert not spaces._sealed.path(KEY).exists()
+    assert not spaces._projects.path(KEY).exists()
 
 
 def test_an_untouched_example_is_no_draft(spaces):
@@ -429,4 +429,4 @@ def test_what_was_entered_is_erased_with_the_project(spaces):
     workspace.keep_draft("tables", {"table": "area,n"})
     spaces.erase(KEY)
     spaces.close()
-    assert not spaces._sealed.path(KEY).exists()
+    assert not spaces._projects.path(KEY).exists()

@@ -23,7 +23,7 @@ from sfumato.service.jobs.pool import Pool
 from sfumato.service.jobs.store import Ending, new_id
 from sfumato.service.settings import JobSettings, Limits, Settings
 from sfumato.service.workers.fork_server import shared_template
-from sfumato.web.projects.archives import SealedProjects
+from sfumato.web.projects.archives import EncryptedProjects
 
 
 def plan(**more):
@@ -90,7 +90,7 @@ def test_a_clock_that_jumps_erases_nothing_early_and_keeps_nothing_longer(tmp_pa
     pool.leases.renew()
     job = pool.store.add(new_id(), "", "risk", "digest")
     pool.store.conclude(pool.store.claim(pool.leases.id), Ending("done", 1.0))
-    projects = SealedProjects(tmp_path / "jobs", 1.0)
+    projects = EncryptedProjects(tmp_path / "jobs", 1.0)
     projects.seal("key", {}, {"plan": {}})
     pool.upkeep.clean()
     clock = time.time
@@ -99,7 +99,7 @@ def test_a_clock_that_jumps_erases_nothing_early_and_keeps_nothing_longer(tmp_pa
         for upkeep in (pool.upkeep, Pool(pool.settings).upkeep):
             upkeep.clean()
             assert pool.store.find(job.id) is not None
-        for kept in (projects, SealedProjects(tmp_path / "jobs", 1.0)):
+        for kept in (projects, EncryptedProjects(tmp_path / "jobs", 1.0)):
             kept.erase_old()
             assert len(list(sealed.iterdir())) == 1
     time.sleep(1.1)

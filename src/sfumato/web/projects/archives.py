@@ -78,7 +78,7 @@ RECORD = "project.json"
 MOST_RECORD_BYTES = 20_000_000
 
 
-class SealedProjects:
+class EncryptedProjects:
     """The encrypted projects of a server, by the keys of browsers.
 
     Attributes:

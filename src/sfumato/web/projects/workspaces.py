@@ -12,7 +12,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from sfumato.errors import SfumatoError
 from sfumato.service.jobs.pool import Pool
-from sfumato.web.projects.archives import SealedProjects
+from sfumato.web.projects.archives import EncryptedProjects
 from sfumato.web.projects.loaded_data import load
 from sfumato.web.projects.workspace import Workspace, data_of
 
@@ -24,7 +24,7 @@ class Workspaces:
 
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
-        self._sealed = SealedProjects(pool.settings.folder, pool.settings.keep_seconds)
+        self._projects = EncryptedProjects(pool.settings.folder, pool.settings.keep_seconds)
         self._live: dict[str, Workspace] = {}
         self._lock = Lock()
 
@@ -39,10 +39,10 @@ class Workspaces:
 
     def _opened(self, key: str) -> Workspace:
         workspace = Workspace(self._pool)
-        if not self._sealed.path(key).exists():
+        if not self._projects.path(key).exists():
             return workspace
         folder = workspace.place("x").parent
-        record = self._sealed.open(key, folder)
+        record = self._projects.open(key, folder)
         try:
             if record is None:
                 raise ValueError("no project")
@@ -52,14 +52,14 @@ class Workspaces:
         except (SfumatoError, ValueError, KeyError):
             _log.warning("a project that was left could not be opened again")
             workspace.close()
-        self._sealed.erase(key)
+        self._projects.erase(key)
         return workspace
 
     def erase(self, key: str) -> None:
         """Erase all data of a browser."""
         with self._lock:
             workspace = self._live.get(key)
-            self._sealed.erase(key)
+            self._projects.erase(key)
         if workspace is not None:
             workspace.close()
             workspace.drafts.clear()
@@ -85,9 +85,9 @@ class Workspaces:
                     workspace.close()
                     del self._live[key]
                 else:
-                    self._sealed.erase(key)
+                    self._projects.erase(key)
         with suppress(OSError):
-            self._sealed.erase_old()
+            self._projects.erase_old()
 
     def close(self) -> None:
         """Encrypt all workspaces when the server ends; no readable data remains."""
@@ -105,7 +105,7 @@ class Workspaces:
             return True
         try:
             files = workspace.parts() if workspace.loaded else {}  # other files belong to the closed page
-            self._sealed.seal(key, files, workspace.record() | {"drafts": workspace.drafts})
+            self._projects.seal(key, files, workspace.record() | {"drafts": workspace.drafts})
         except (OSError, ImportError) as error:
             _log.warning("a project could not be kept: %s", type(error).__name__)
             return False
