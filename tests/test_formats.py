@@ -16,7 +16,7 @@ from sfumato.engines.record_io import read_records, write_records
 from sfumato.errors import DataError
 from sfumato.formats import FORMATS, RELEASED, UPLOADS, Format, format_named
 from sfumato.microdata.data_plan import DataPlan
-from sfumato.microdata.plan.model import OutputPlan
+from sfumato.microdata.plan.parts import OutputPlan
 
 SOURCES = Path(__file__).parents[1] / "src" / "sfumato"
 SUFFIXES = {suffix for form in FORMATS.values() for suffix in form.suffixes}

@@ -59,9 +59,9 @@ if TYPE_CHECKING:
     from sfumato.microdata.plan.methods import Samarati as Samarati
     from sfumato.microdata.plan.methods import Suppression as Suppression
     from sfumato.microdata.plan.model import ColumnPlan as ColumnPlan
-    from sfumato.microdata.plan.model import OutputPlan as OutputPlan
-    from sfumato.microdata.plan.model import UtilityPlan as UtilityPlan
     from sfumato.microdata.plan.parts import FilePlan as FilePlan
+    from sfumato.microdata.plan.parts import OutputPlan as OutputPlan
+    from sfumato.microdata.plan.parts import UtilityPlan as UtilityPlan
     from sfumato.microdata.plan.read import read_plan as read_plan
     from sfumato.microdata.publish_plan import PublishPlan as PublishPlan
     from sfumato.microdata.release_report import Report as Report
@@ -134,7 +134,7 @@ _HOMES = {
     "microdata.models.uniqueness": ("PopulationUniqueness", "SampleUniqueness"),
     "microdata.release_report": ("Report",),
     "microdata.plan.builder": ("Plan",),
-    "microdata.plan.parts": ("FilePlan",),
+    "microdata.plan.parts": ("FilePlan", "OutputPlan", "UtilityPlan"),
     "microdata.plan.methods": (
         "Auto",
         "LocalSuppression",
@@ -149,12 +149,8 @@ _HOMES = {
         "Samarati",
         "Suppression",
     ),
-    "microdata.plan.model": (
-        "ColumnPlan",
-        "OutputPlan",
-        "ReleasePlan",
-        "UtilityPlan",
-    ),
+    "microdata.plan.model": ("ColumnPlan",),
+    "schema.release_plan": ("ReleasePlan",),
     "microdata.plan.read": ("read_plan",),
     "microdata.perturbation.plan": ("Microaggregate", "Noise", "Pram", "RankSwap", "SwapHouseholds"),
     "microdata.publish_plan": ("PublishPlan",),

@@ -130,7 +130,7 @@ def test_rows_to_which_a_recoding_is_applied_are_drawn_anew(raw: pl.DataFrame, t
 
 def test_the_order_of_a_plan_that_names_none_is_shuffled() -> None:
     """Asked of a process of its own, which no fixture has touched."""
-    script = "from sfumato.microdata.plan.model import OutputPlan; print(OutputPlan().order)"
+    script = "from sfumato.microdata.plan.parts import OutputPlan; print(OutputPlan().order)"
     ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert ran.stdout.strip() == "shuffle"
 

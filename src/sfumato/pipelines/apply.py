@@ -28,7 +28,8 @@ from sfumato.microdata.counts.survey_sample import weighted_view
 from sfumato.microdata.methods.class_assessment import assess
 from sfumato.microdata.models.equivalence_classes import BoolArray
 from sfumato.microdata.models.protection import holding_groups
-from sfumato.microdata.plan.model import ColumnPlan, Plan, UtilityPlan
+from sfumato.microdata.plan.model import ColumnPlan, Plan
+from sfumato.microdata.plan.parts import UtilityPlan
 from sfumato.microdata.plan.read import read_plan
 from sfumato.microdata.plan.resolve import resolve
 from sfumato.microdata.recoding.expected_counts import classes_of, expected_counts

@@ -31,8 +31,8 @@ from sfumato.microdata.attacks.result import Absence, AttackResult
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.microdata.models.model import is_global, requested_class_size
 from sfumato.microdata.plan.model import Plan, RequestedPlan, hierarchy_of
-from sfumato.microdata.plan.read import read_plan
-from sfumato.microdata.plan.resolve import released_plan, resolve
+from sfumato.microdata.plan.read import read_plan, released_plan
+from sfumato.microdata.plan.resolve import resolve
 from sfumato.pipelines.release import anonymize
 from sfumato.pipelines.release_folder import ProgressCallback, Release
 from sfumato.pipelines.release_stages import checksums

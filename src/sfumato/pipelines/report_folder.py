@@ -21,7 +21,7 @@ from sfumato.microdata.measures.attribute_disclosure import (
 )
 from sfumato.microdata.measures.inference import InferenceRisk, PairInference
 from sfumato.microdata.plan.model import Plan
-from sfumato.microdata.plan.resolve import released_plan
+from sfumato.microdata.plan.read import released_plan
 from sfumato.microdata.release_report import ClassFigures, LossFigure, Report, Timings, metrics
 from sfumato.microdata.verdict import Guarantee
 from sfumato.pipelines.attack import AttackReport, attack

@@ -16,8 +16,8 @@ from sfumato.microdata.counts.frequency_table import typed
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.microdata.models.k_anonymity import KAnonymity
 from sfumato.microdata.plan.model import Plan, RequestedPlan
-from sfumato.microdata.plan.read import read_plan
-from sfumato.microdata.plan.resolve import released_plan, resolve
+from sfumato.microdata.plan.read import read_plan, released_plan
+from sfumato.microdata.plan.resolve import resolve
 from sfumato.microdata.recoding.reference import Reference, read_reference
 from sfumato.microdata.verdict import Verdict, judge, judge_plan
 from sfumato.pipelines.release_folder import Release

@@ -28,8 +28,8 @@ from sfumato.microdata.plan.methods import (
     Optimal,
     Suppression,
 )
-from sfumato.microdata.plan.model import ColumnPlan, OutputPlan
-from sfumato.microdata.plan.parts import FilePlan, PolicyPlan
+from sfumato.microdata.plan.model import ColumnPlan
+from sfumato.microdata.plan.parts import FilePlan, OutputPlan, PolicyPlan
 from sfumato.microdata.plan.read import read_plan
 from sfumato.microdata.publish_plan import PublishPlan
 from sfumato.pipelines.release import anonymize

@@ -1,13 +1,12 @@
 """The plan builder for Python: privacy models first, then one method call per role, each checked immediately."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
 from dataclasses import fields, replace
 from pathlib import Path
-from typing import Any, Literal, Self, get_args
+from typing import Any, Literal, Self
 
 from sfumato.atomic_folders import write_text
-from sfumato.errors import PlanError, PlanIssue, issue
+from sfumato.errors import PlanError, issue
 from sfumato.hierarchies.hierarchy import HierarchyBuilder
 from sfumato.hierarchies.lists import SuppressAll
 from sfumato.hierarchies.registry import hierarchy_words
@@ -16,112 +15,13 @@ from sfumato.localization.messages import Message
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.microdata.models.model import BaseModel, PrivacyModel
 from sfumato.microdata.plan import model
+from sfumato.microdata.plan.arguments import at_column, given_parts, refuse_contradictions, refuse_promises
 from sfumato.microdata.plan.methods import Method, Optimal
-from sfumato.microdata.plan.model import (
-    ColumnPlan,
-    Language,
-    OnInference,
-    OtherRole,
-    OutputPlan,
-    RequestedPlan,
-    Role,
-    UtilityPlan,
-)
-from sfumato.microdata.plan.parts import FilePlan, PolicyPlan
-from sfumato.microdata.plan.write import PLAN
+from sfumato.microdata.plan.model import ColumnPlan, Language, OnInference, OtherRole, Role
+from sfumato.microdata.plan.parts import FilePlan, OutputPlan, PolicyPlan, UtilityPlan
 from sfumato.microdata.publish_plan import PublishPlan
 from sfumato.schema.composite import kind_of
-from sfumato.schema.issues import PlanIssues, Refused
 from sfumato.schema.release_plan import ReleasePlan
-
-# Parts that must be objects, and how to write them.
-VALUES: dict[str, tuple[tuple[type, ...], str]] = {
-    "method": (get_args(Method), "Say sf.Local(), sf.Optimal(), …"),
-    "data": ((DataPlan,), "Say sf.DataPlan(…)."),
-    "output": ((OutputPlan,), "Say sf.OutputPlan(…)."),
-    "utility": ((UtilityPlan,), "Say sf.UtilityPlan(…)."),
-    "release": ((ReleasePlan,), "Say sf.ReleasePlan(…)."),
-}
-
-
-def given_parts(
-    promises: Iterable[object], columns: Mapping[str, object], values: Mapping[str, object], plain: Mapping[str, object]
-) -> dict[str, Any]:
-    """Return the plain parts of a plan as a plan file has them, if all arguments are valid.
-
-    Args:
-        values: Parts given as objects; plain: those given as in a plan file. None means not given.
-
-    Raises:
-        PlanError: With all faults.
-    """
-    faults = PlanIssues([*promise_faults(promises), *_column_faults(columns), *_value_faults(values)])
-    parts: dict[str, Any] = {}
-    for key, value in plain.items():
-        if value is not None:
-            with suppress(Refused):
-                parts[key] = value if isinstance(value, PolicyPlan) else PLAN.keys[key].shape.read(value, key, faults)
-    if faults.entries:
-        raise PlanError.listing(faults.entries)
-    return parts
-
-
-def refuse_promises(promises: Iterable[object]) -> None:
-    """Refuse arguments that are no privacy models."""
-    faults = promise_faults(promises)
-    if faults:
-        raise PlanError.listing(faults)
-
-
-def promise_faults(promises: Iterable[object]) -> list[PlanIssue]:
-    """Return issues of arguments that should be privacy models."""
-    return [
-        issue(f"privacy[{place}]", "must_be_a_promise", kind=kind_of(promise))
-        for place, promise in enumerate(promises)
-        if isinstance(promise, type) or not hasattr(promise, "violating")
-    ]
-
-
-def _column_faults(columns: Mapping[str, object]) -> list[PlanIssue]:
-    faults: list[PlanIssue] = []
-    for name, column in columns.items():
-        if not isinstance(column, ColumnPlan):
-            faults.append(issue(f"columns.{name}", "must_be_a_column", kind=kind_of(column), name=name))
-    return faults
-
-
-def _value_faults(values: Mapping[str, object]) -> list[PlanIssue]:
-    """Return issues of parts that must be objects and not names, mappings or classes."""
-    faults: list[PlanIssue] = []
-    for key, value in values.items():
-        kinds, way = VALUES[key]
-        if value is not None and not isinstance(value, kinds):
-            faults.append(issue(key, "must_be_a_value", kind=kind_of(value), way=way))
-    return faults
-
-
-@contextmanager
-def at_column(name: str) -> Iterator[None]:
-    """Within this context, issues are reported with the path of a column."""
-    try:
-        yield
-    except PlanError as error:
-        faults = [
-            issue(
-                f"columns.{name}" + fault.path.removeprefix(ColumnPlan.__name__), message=fault.message, hint=fault.hint
-            )
-            for fault in error.issues
-        ]
-        raise PlanError.listing(faults) from None
-
-
-def refuse_contradictions(plan: RequestedPlan) -> None:
-    """Refuse models of columns that have another role."""
-    about = [(name, plan.columns[name].role) for one in plan.privacy if (name := one.column) in plan.columns and name]
-    faults = [issue(f"columns.{name}", "about", name=role) for name, role in about if role != "sensitive"]
-    if faults:
-        raise PlanError.listing(faults)
-
 
 CELL = "text-align:left;vertical-align:top;padding-right:1.5em"
 HEAD = ("column", "role", "hierarchy", "reason")

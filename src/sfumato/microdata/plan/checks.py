@@ -9,8 +9,8 @@ from sfumato.microdata.data_plan import DataPlan
 from sfumato.microdata.models.k_anonymity import SetSizes, least_sizes
 from sfumato.microdata.perturbation.plan import ShiftDays
 from sfumato.microdata.plan.methods import Auto, Exhaustive, Greedy, LocalSuppression, Optimal, SafePub
-from sfumato.microdata.plan.model import ColumnPlan, OutputPlan, RequestedPlan
-from sfumato.microdata.plan.parts import file_faults
+from sfumato.microdata.plan.model import ColumnPlan, RequestedPlan
+from sfumato.microdata.plan.parts import OutputPlan, file_faults
 from sfumato.values import replace
 
 if TYPE_CHECKING:

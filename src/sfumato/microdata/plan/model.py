@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeVar, get_args
 
-from sfumato.formats import FORMATS
 from sfumato.hierarchies.hierarchy import HierarchyBuilder
 from sfumato.hierarchies.intervals import Intervals
 from sfumato.hierarchies.registry import HIERARCHY
@@ -23,7 +22,7 @@ from sfumato.microdata.perturbation.plan import (
     SwapHouseholds,
 )
 from sfumato.microdata.plan.methods import Method, Optimal
-from sfumato.microdata.plan.parts import FilePlan, PolicyPlan
+from sfumato.microdata.plan.parts import FilePlan, OutputPlan, PolicyPlan, UtilityPlan
 from sfumato.microdata.publish_plan import PublishPlan
 from sfumato.schema.composite import Choice, Number, UnionSchema
 from sfumato.schema.dataclass_schema import KeyInfo, TextOrNumber, record_of
@@ -132,55 +131,6 @@ class ColumnPlan(PlanPart):
     def perturbation(self) -> Perturbation | None:
         """The perturbation of the column, if any."""
         return None if self.published is None else self.published.perturbation
-
-
-class OutputPlan(PlanPart):
-    """How the release is written.
-
-    Attributes:
-        suppressed: Whether suppressed rows are dropped or published as `*`.
-        intervals: Whether columns of intervals have their ends in further columns, too.
-        class_column: Name of a further column with the number of each row's class, if requested.
-        partition: Columns by whose published values Parquet files are split into folders; data.parquet is then a
-            folder.
-        formulas: Whether CSV fields that a spreadsheet would evaluate get a leading apostrophe.
-    """
-
-    format: Annotated[Literal["csv", "parquet", "arrow"], KeyInfo("of the published rows")] = "csv"
-    order: Annotated[Literal["keep", "shuffle"], KeyInfo("of the rows; keep discloses the original order")] = "shuffle"
-    suppressed: Annotated[Literal["drop", "star"], KeyInfo("suppressed rows are dropped, or published as *")] = "drop"
-    intervals: Annotated[
-        Literal["labels", "bounds"], KeyInfo("bounds: further columns NAME_min and NAME_max with the ends of intervals")
-    ] = "labels"
-    class_column: Annotated[str | None, KeyInfo("name of a further column with the number of each row's class")] = None
-    partition: Annotated[
-        tuple[str, ...], KeyInfo("columns by whose published values Parquet files are laid in folders")
-    ] = ()
-    formulas: Annotated[
-        Literal["keep", "quote"],
-        KeyInfo("quote: cells of a CSV file that a spreadsheet would compute get an apostrophe"),
-    ] = "keep"
-
-    @property
-    def quotes_formulas(self) -> bool:
-        """Whether the file has quoted cells."""
-        return self.formulas == "quote" and FORMATS[self.format].delimited
-
-    def check_part(self) -> None:
-        if self.partition and not FORMATS[self.format].splits:
-            raise ValueError(Message("error.value.partition_goes_with_format"))
-        if self.partition and self.intervals == "bounds":
-            raise ValueError(Message("error.value.partition_goes_without_intervals"))
-
-
-class UtilityPlan(PlanPart):
-    """Optional measures of utility.
-
-    Attributes:
-        target: The column that a classifier predicts from the quasi-identifiers.
-    """
-
-    target: Annotated[str | None, KeyInfo("column to predict from the quasi-identifiers (needs scikit-learn)")] = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,9 +1,11 @@
-"""Parts of a plan with keys of their own: several files joined by keys, and the policy that the plan names."""
+"""Parts of a plan with keys of their own: output, utility, files joined by keys, and the policy that the plan names."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from sfumato.errors import PlanIssue, did_you_mean, issue
+from sfumato.formats import FORMATS
+from sfumato.localization.messages import Message
 from sfumato.policies.policy import policy_ids
 from sfumato.schema.composite import Choice, Conversion, MapSchema, Number, Text, UnionSchema
 from sfumato.schema.dataclass_schema import KeyInfo, record_of
@@ -125,3 +127,52 @@ POLICY = Conversion(
     ),
     _policy,
 )
+
+
+class OutputPlan(PlanPart):
+    """How the release is written.
+
+    Attributes:
+        suppressed: Whether suppressed rows are dropped or published as `*`.
+        intervals: Whether columns of intervals have their ends in further columns, too.
+        class_column: Name of a further column with the number of each row's class, if requested.
+        partition: Columns by whose published values Parquet files are split into folders; data.parquet is then a
+            folder.
+        formulas: Whether CSV fields that a spreadsheet would evaluate get a leading apostrophe.
+    """
+
+    format: Annotated[Literal["csv", "parquet", "arrow"], KeyInfo("of the published rows")] = "csv"
+    order: Annotated[Literal["keep", "shuffle"], KeyInfo("of the rows; keep discloses the original order")] = "shuffle"
+    suppressed: Annotated[Literal["drop", "star"], KeyInfo("suppressed rows are dropped, or published as *")] = "drop"
+    intervals: Annotated[
+        Literal["labels", "bounds"], KeyInfo("bounds: further columns NAME_min and NAME_max with the ends of intervals")
+    ] = "labels"
+    class_column: Annotated[str | None, KeyInfo("name of a further column with the number of each row's class")] = None
+    partition: Annotated[
+        tuple[str, ...], KeyInfo("columns by whose published values Parquet files are laid in folders")
+    ] = ()
+    formulas: Annotated[
+        Literal["keep", "quote"],
+        KeyInfo("quote: cells of a CSV file that a spreadsheet would compute get an apostrophe"),
+    ] = "keep"
+
+    @property
+    def quotes_formulas(self) -> bool:
+        """Whether the file has quoted cells."""
+        return self.formulas == "quote" and FORMATS[self.format].delimited
+
+    def check_part(self) -> None:
+        if self.partition and not FORMATS[self.format].splits:
+            raise ValueError(Message("error.value.partition_goes_with_format"))
+        if self.partition and self.intervals == "bounds":
+            raise ValueError(Message("error.value.partition_goes_without_intervals"))
+
+
+class UtilityPlan(PlanPart):
+    """Optional measures of utility.
+
+    Attributes:
+        target: The column that a classifier predicts from the quasi-identifiers.
+    """
+
+    target: Annotated[str | None, KeyInfo("column to predict from the quasi-identifiers (needs scikit-learn)")] = None

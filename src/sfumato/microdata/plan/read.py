@@ -1,33 +1,25 @@
 """Read a plan: YAML, JSON or a mapping becomes a requested plan, or all its issues are reported at once."""
 
-import re
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from sfumato.errors import PlanError, PlanIssue, did_you_mean, issue
+from sfumato.errors import PlanError
 from sfumato.hierarchies.lists import SuppressAll
-from sfumato.localization.messages import Message
-from sfumato.microdata.data_plan import DataPlan, code_texts
-from sfumato.microdata.models.k_anonymity import KAnonymity, least_sizes
+from sfumato.microdata.data_plan import DataPlan
+from sfumato.microdata.models.k_anonymity import KAnonymity
 from sfumato.microdata.models.model import PrivacyModel
-from sfumato.microdata.models.registry import faults_of, in_one_text, located
-from sfumato.microdata.perturbation.plan import Microaggregate, SwapHouseholds
+from sfumato.microdata.models.registry import in_one_text, located
 from sfumato.microdata.plan.builder import Plan
-from sfumato.microdata.plan.checks import cell_faults, level_faults, relation_faults, sampled_data, sampling_faults
+from sfumato.microdata.plan.checks import sampled_data
 from sfumato.microdata.plan.methods import (
-    Auto,
-    FullDomain,
-    KOptimize,
-    Local,
     Microaggregation,
-    Mondrian,
-    Optimal,
-    SafePub,
 )
-from sfumato.microdata.plan.model import ColumnPlan, OutputPlan, RequestedPlan, Role, UtilityPlan
+from sfumato.microdata.plan.model import ColumnPlan, RequestedPlan
 from sfumato.microdata.plan.model import Plan as ResolvedPlan
+from sfumato.microdata.plan.parts import OutputPlan, UtilityPlan
+from sfumato.microdata.plan.resolve import faults_between, named_column, resolve
 from sfumato.microdata.plan.write import CHOSEN_BY_POLICY, PLAN
 from sfumato.schema import files
 from sfumato.schema.composite import JsonSchema, RecordSchema, Schema, kind_of
@@ -97,8 +89,6 @@ WHAT_A_PLAN_IS = (
     "A plan is a YAML or JSON file that says what each column is; one is proposed for a file of rows by: "
     "sfumato suggest ROWS --out plan.yaml"
 )
-# Column names that can be used unchanged in folder names.
-FOLDER = re.compile(r"[A-Za-z0-9_.-]+", re.ASCII)
 
 
 def read_plan(plan: RequestedPlan | Mapping[str, Any] | str | Path, folder: Path | None = None) -> Plan:
@@ -173,260 +163,20 @@ def _resolved(model: PrivacyModel, plan: RequestedPlan, folder: Path) -> Privacy
 
 
 def _in_one_text(model: PrivacyModel, plan: RequestedPlan) -> PrivacyModel:
-    column = plan.columns.get(_named_column(model) or "")
+    column = plan.columns.get(named_column(model) or "")
     return model if column is None else in_one_text(model, column.type)
-
-
-def faults_between(plan: RequestedPlan) -> list[PlanIssue]:
-    """Return issues between parts of a plan; only an unresolved plan may leave columns and models open."""
-    faults = _previous_faults(plan)
-    chosen_later = plan.policy is not None and not isinstance(plan, ResolvedPlan)
-    if not plan.privacy and not chosen_later:
-        faults.append(issue("privacy", "no_promise"))
-    if not plan.quasi_identifiers and not chosen_later:
-        faults.append(issue("columns", "no_quasi"))
-    for name in plan.quasi_identifiers:
-        if (
-            plan.columns[name].hierarchy is None
-            and isinstance(plan.method, FullDomain | Auto | SafePub)
-            and not plan.microaggregated
-        ):
-            faults.append(issue(f"columns.{name}", "needs_ladder"))
-    if isinstance(plan.method, Mondrian):
-        faults.extend(level_faults(plan))
-    faults.extend(_loss_faults(plan))
-    if isinstance(plan.method, KOptimize):
-        faults.extend(_k_optimize_faults(plan))
-    faults.extend(cell_faults(plan))
-    faults.extend(_perturbation_faults(plan))
-    faults.extend(sampling_faults(plan))
-    faults.extend(relation_faults(plan))
-    faults.extend(_protection_faults(plan))
-    for place, model in enumerate(plan.privacy):
-        faults.extend(_promise_faults(plan, model, f"privacy[{place}]"))
-    faults.extend(_column_faults(plan, plan.utility.target, "utility.target"))
-    faults.extend(_partition_faults(plan))
-    faults.extend(_subset_faults(plan))
-    if plan.output.class_column in plan.columns:
-        faults.append(issue("output.class_column", "is_the_name_of"))
-    if len(plan.named("person")) > 1:
-        faults.append(issue("columns", "persons"))
-    faults.extend(_sample_faults(plan))
-    if plan.person is not None and plan.data.on_missing == "any":
-        faults.append(issue("data.on_missing", "any_person"))
-    if plan.data.on_missing == "any" and any(model.judges != "sizes" for model in plan.guarantees):
-        faults.append(issue("data.on_missing", "any_alone"))
-    return faults
-
-
-def _protection_faults(plan: RequestedPlan) -> list[PlanIssue]:
-    """Return issues of quasi-identifiers that are protected against disclosure by the others."""
-    if not plan.protections:
-        return []
-    faults = []
-    if not isinstance(plan.method, FullDomain | Auto | Local | Mondrian) or plan.microaggregated:
-        faults.append(issue("method.name", "protect_method", method=plan.method.name))
-    if plan.person is not None or plan.files:
-        faults.append(issue("columns", "protect_person"))
-    if len(plan.quasi_identifiers) < 2:
-        faults.append(issue("columns", "protect_alone"))
-    return faults
-
-
-def _previous_faults(plan: RequestedPlan) -> list[PlanIssue]:
-    """Return issues of a plan that continues earlier releases."""
-    if not plan.previous:
-        return []
-    faults = []
-    if plan.person is None:
-        do = "Give the column that names the person of a row that role: earlier releases are compared by persons."
-        faults.append(issue("previous", "needs_a_column_of", hint=do))
-    for name, operation in plan.perturbations.items():
-        if not operation.repeats:
-            faults.append(issue(f"columns.{name}.publish", "drawn_again", operation=operation.name))
-    if plan.publishes_keys:
-        do = "Keys that stay would tie the releases together, keys that change would hide nobody: leave publish out."
-        faults.append(issue("previous", "does_not_go_with", hint=do))
-    if not isinstance(plan.method, FullDomain | Auto) or isinstance(plan.method, Local):
-        do = "The recoding of the earlier release is kept: use optimal, samarati, greedy, exhaustive or auto."
-        faults.append(issue("method.name", "does_not_go_with_previous", hint=do, name=plan.method.name))
-    if plan.subset is not None or plan.output.suppressed == "star":
-        faults.append(issue("previous", "goes_with_neither_delta"))
-    return faults
-
-
-def _sample_faults(plan: RequestedPlan) -> list[PlanIssue]:
-    """Return issues of how the rows were sampled."""
-    faults = []
-    for role in ("weight", "household"):
-        if len(plan.named(role)) > 1:
-            faults.append(issue("columns", "role_once", name=role))
-    if plan.weight is not None and plan.person is not None:
-        faults.append(issue("columns", "weight_does_not_go"))
-    for place, model in enumerate(plan.privacy):
-        estimated = model.needs == "weights"
-        if estimated and plan.weight is None and not model.states_population:
-            faults.append(issue(f"privacy[{place}]", "population", name=model.name))
-        if estimated and plan.subset is not None:
-            faults.append(issue(f"privacy[{place}]", "does_not_go_with_delta", name=model.name))
-    return faults
-
-
-def _column_faults(
-    plan: RequestedPlan,
-    name: str | None,
-    at: str,
-    roles: tuple[Role, ...] = ("sensitive", "insensitive"),
-    do: str = "It must be published as it is.",
-) -> list[PlanIssue]:
-    """Return issues of a part that names a column, which must have one of some roles."""
-    if name is None:
-        return []
-    if name not in plan.columns:
-        return [issue(at, "no_such_column", hint=did_you_mean(name, plan.columns), name=name)]
-    role = plan.columns[name].role
-    return [] if role in roles else [issue(at, "column_role", hint=do, name=name, other=role)]
-
-
-def _promise_faults(plan: RequestedPlan, model: PrivacyModel, at: str) -> list[PlanIssue]:
-    """Return issues of a model: its column, and the values it lists."""
-    name = _named_column(model)
-    faults = _column_faults(plan, name, f"{at}.column", ("sensitive",), "Give it the role sensitive.")
-    if plan.person is not None and not model.counts_persons and model.judges == "values":
-        faults.append(issue(at, "model_needs_one_row", name=model.name))
-    column = plan.columns.get(name or "")
-    if column is None:
-        return faults
-    return [*faults, *faults_of(model, at, column.type, (*plan.data.missing, *code_texts(column.missing)))]
-
-
-def _named_column(model: PrivacyModel) -> str | None:
-    """Return the column that a model refers to, or that marks the rows it refers to."""
-    return model.column if model.published_subset is None else model.published_subset.column
-
-
-def _subset_faults(plan: RequestedPlan) -> list[PlanIssue]:
-    """Return issues of a plan that publishes only a subset of the rows."""
-    if plan.subset is None:
-        return []
-    faults = []
-    if not isinstance(plan.method, FullDomain) or isinstance(plan.method, Local):
-        what = Message("error.part.does_not_go_with_delta", name=plan.method.name)
-        do = "Classes of their own stand for nobody of the list: use optimal, samarati, greedy or exhaustive."
-        faults.append(issue("method.name", message=what, hint=do))
-    if plan.data.on_missing == "drop":
-        faults.append(issue("data.on_missing", "drop_does_not_go"))
-    if plan.person is not None:
-        # Some rows of a person may be in the subset and others not, and the list would be counted by rows.
-        do = Message("error.part.list_needs_one_row")
-        faults.append(issue("columns", "delta_presence_and_person", hint=do))
-    if sum(model.judges == "population" for model in plan.privacy) > 1:
-        faults.append(issue("privacy", "there_can_be_one"))
-    if any(plan.subset.column in (model.column, plan.utility.target) for model in plan.privacy):
-        faults.append(issue("privacy", "the_column_that_marks"))
-    return faults
-
-
-def _partition_faults(plan: RequestedPlan) -> list[PlanIssue]:
-    """Return issues of the columns by which files are split into folders."""
-    faults = []
-    for name in plan.output.partition:
-        if name not in plan.columns:
-            faults.append(
-                issue("output.partition", "there_is_no_column", hint=did_you_mean(name, plan.columns), column=name)
-            )
-        elif not FOLDER.fullmatch(name):
-            what = f'folders cannot be named after "{name}".'
-            faults.append(issue("output.partition", message=what, hint=Message("hint.rename_the_column_letters")))
-    if plan.output.partition and plan.person is not None:
-        what = Message("error.part.partition_persons")
-        faults.append(issue("output.partition", message=what, hint=Message("hint.leave_one_out")))
-    if plan.output.partition and len(set(plan.output.partition)) == len(plan.columns):
-        faults.append(issue("output.partition", "no_column_is_left"))
-    return faults
-
-
-def _loss_faults(plan: RequestedPlan) -> list[PlanIssue]:
-    """Return issues of the target column of the loss."""
-    name = getattr(plan.method, "class_column", None)
-    if getattr(plan.method, "loss", None) != "classification":
-        return [] if name is None else [issue("method.class", "goes_with_the_loss")]
-    if name is None:
-        return [issue("method.class", "missing_key")]
-    return _column_faults(plan, name, "method.class")
-
-
-def _k_optimize_faults(plan: RequestedPlan) -> list[PlanIssue]:
-    """Return issues of a plan for K-Optimize."""
-    faults = []
-    for place, model in enumerate(plan.privacy):
-        if "k-optimize" not in model.supported_by:
-            faults.append(issue(f"privacy[{place}].model", "does_not_go_k", name=model.name))
-    for name in plan.quasi_identifiers:
-        if plan.columns[name].max_level is not None:
-            faults.append(issue(f"columns.{name}.max_level", "does_not_go_with_k"))
-    if plan.data.on_missing == "any":
-        faults.append(issue("data.on_missing", "any_does_not_go_with"))
-    return faults
-
-
-def _perturbation_faults(plan: RequestedPlan) -> list[PlanIssue]:
-    """Return issues of perturbed columns, and of related settings."""
-    faults = _aggregation_faults(plan)
-    for name, operation in plan.perturbations.items():
-        at = f"columns.{name}.publish"
-        if any(model.column == name for model in plan.privacy) or name in (plan.utility.target, _class_column(plan)):
-            faults.append(issue(at, "a_promise_or_measure"))
-        named = (*getattr(operation, "strata", ()), *getattr(operation, "similar", ()))
-        for other in named:
-            faults.extend(_named_faults(plan, other, at))
-    if plan.perturbations and plan.output.partition:
-        faults.append(issue("output.partition", "does_not_go_with_perturbation"))
-    if plan.swaps_households and plan.household is None:
-        faults.append(issue("columns", "swap_households_needs_a"))
-    if plan.swaps_households and plan.person is not None:
-        faults.append(issue("columns", "swap_households_does_not"))
-    kinds: dict[tuple[str, str | None], object] = {}
-    for name, operation in plan.perturbations.items():
-        if operation.group or isinstance(operation, Microaggregate | SwapHouseholds):
-            other = kinds.setdefault((operation.name, operation.group), operation)
-            if other != operation:
-                faults.append(issue(f"columns.{name}.publish", "differs_from_others_of"))
-    return faults
-
-
-def _class_column(plan: RequestedPlan) -> str | None:
-    return getattr(plan.method, "class_column", None)
-
-
-def _named_faults(plan: RequestedPlan, name: str, at: str) -> list[PlanIssue]:
-    """Return issues of a column that a perturbation uses: it must be published."""
-    if name not in plan.columns:
-        return [issue(at, "no_such_column", hint=did_you_mean(name, plan.columns), name=name)]
-    hidden = name in plan.removed_columns
-    return [issue(at, "column_role_2", name=name)] if hidden else []
-
-
-def _aggregation_faults(plan: RequestedPlan) -> list[PlanIssue]:
-    """Return issues of microaggregated quasi-identifiers: all of them in one grouping, or none."""
-    asked = [name for name in plan.quasi_identifiers if plan.columns[name].perturbation is not None]
-    named = isinstance(plan.method, Microaggregation)
-    if not asked:
-        return [issue("method.name", "no_quasi_identifier_is")] if named else []
-    faults = []
-    if not plan.microaggregated:
-        faults.append(issue("columns", "quasi_identifiers_microaggregated_all"))
-    if not named and ("method" in plan.text or plan.method != Optimal()):
-        faults.append(issue("method", "the_microaggregation_of_all"))
-    for place, model in enumerate(plan.privacy):
-        if "microaggregation" not in model.supported_by or least_sizes([model]):
-            faults.append(issue(f"privacy[{place}]", "microaggregation_keeps_k_anonymity"))
-    if plan.person is not None or plan.data.on_missing == "any":
-        faults.append(issue("columns", "microaggregation_goes_with_neither"))
-    return faults
 
 
 def plan_schema() -> JsonSchema:
     """Return the JSON Schema of a plan."""
     head = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Sfumato plan"}
     return head | PLAN.schema() | {"anyOf": [{"required": list(CHOSEN_BY_POLICY)}, {"required": ["policy"]}]}
+
+
+def released_plan(folder: Path) -> ResolvedPlan:
+    """Return the plan in a release folder.
+
+    Raises:
+        PlanError: With all faults.
+    """
+    return resolve(read_plan(folder / "plan.yaml"))

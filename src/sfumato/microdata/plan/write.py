@@ -10,16 +10,8 @@ from sfumato.microdata.data_plan import DATA
 from sfumato.microdata.models.k_anonymity import SetSizes
 from sfumato.microdata.models.registry import MODEL
 from sfumato.microdata.plan.methods import METHOD, Suppression
-from sfumato.microdata.plan.model import (
-    ColumnPlan,
-    Language,
-    OnInference,
-    OtherRole,
-    OutputPlan,
-    RequestedPlan,
-    UtilityPlan,
-)
-from sfumato.microdata.plan.parts import POLICY, POLICY_RECORD, FilePlan, PolicyPlan
+from sfumato.microdata.plan.model import ColumnPlan, Language, OnInference, OtherRole, RequestedPlan
+from sfumato.microdata.plan.parts import POLICY, POLICY_RECORD, FilePlan, OutputPlan, PolicyPlan, UtilityPlan
 from sfumato.schema.composite import (
     Choice,
     Integer,

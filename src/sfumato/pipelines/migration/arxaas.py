@@ -17,7 +17,8 @@ from sfumato.microdata.models.model import PrivacyModel
 from sfumato.microdata.models.registry import MODEL
 from sfumato.microdata.plan.builder import Plan
 from sfumato.microdata.plan.methods import Optimal, Suppression
-from sfumato.microdata.plan.model import ColumnPlan, OutputPlan, Role
+from sfumato.microdata.plan.model import ColumnPlan, Role
+from sfumato.microdata.plan.parts import OutputPlan
 from sfumato.microdata.release_report import Report
 from sfumato.pipelines.migration.arxaas_hierarchies import TableHierarchy
 from sfumato.pipelines.release import anonymize

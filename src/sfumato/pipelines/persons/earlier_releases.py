@@ -19,7 +19,7 @@ from sfumato.microdata.data_plan import DataPlan
 from sfumato.microdata.models.model import requested_class_size
 from sfumato.microdata.perturbation.plan import Noise, Perturbation, Pram, Pseudonym
 from sfumato.microdata.plan.model import ColumnPlan, Plan
-from sfumato.microdata.plan.resolve import released_plan
+from sfumato.microdata.plan.read import released_plan
 from sfumato.microdata.publish_plan import PublishPlan
 from sfumato.microdata.sequential_releases import History
 from sfumato.pipelines.release_stages import checksums

@@ -17,7 +17,7 @@ from sfumato.microdata.models.equivalence_classes import EquivalenceClasses, his
 from sfumato.microdata.models.model import PrivacyModel
 from sfumato.microdata.plan.methods import Optimal, Suppression
 from sfumato.microdata.plan.model import Plan, hierarchy_of
-from sfumato.microdata.plan.resolve import released_plan
+from sfumato.microdata.plan.read import released_plan
 from sfumato.microdata.sequential_releases import PersonMatching, SharedHistories, judge_histories, match_persons
 from sfumato.microdata.verdict import Verdict
 from sfumato.pipelines.persons.applied_rows import check_beside_applied

@@ -18,7 +18,7 @@ from sfumato.errors import DataError, PlanError, did_you_mean
 from sfumato.localization.messages import Message
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.microdata.plan.model import Plan
-from sfumato.microdata.plan.resolve import released_plan
+from sfumato.microdata.plan.read import released_plan
 from sfumato.microdata.pseudonyms import PseudonymKey, pseudonyms_of
 from sfumato.pipelines.persons.earlier_releases import ERASED, ERASED_TOO, Contents, Values, read_release
 from sfumato.pipelines.release_stages import checksums

@@ -15,7 +15,7 @@ from sfumato.errors import DataError, PlanError
 from sfumato.formats import PUBLISHED
 from sfumato.localization.messages import Message
 from sfumato.microdata.plan.model import Plan
-from sfumato.microdata.plan.resolve import released_plan
+from sfumato.microdata.plan.read import released_plan
 from sfumato.microdata.release_report import EXTERNAL_CHECKSUMS, Report
 from sfumato.microdata.verdict import Verdict
 

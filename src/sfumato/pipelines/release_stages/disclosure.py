@@ -31,7 +31,8 @@ from sfumato.microdata.measures.inference import (
     pair_inferences,
     sensitive_pair_inferences,
 )
-from sfumato.microdata.plan.model import ColumnPlan, Plan, UtilityPlan
+from sfumato.microdata.plan.model import ColumnPlan, Plan
+from sfumato.microdata.plan.parts import UtilityPlan
 from sfumato.microdata.plan.resolve import for_measuring
 from sfumato.microdata.recoding.mapping import Recoding
 from sfumato.pipelines.release_stages.counting import (

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from sfumato.errors import PlanError, UnattainableError
 from sfumato.microdata.methods.mondrian import cutting as mondrian_cutting
 from sfumato.microdata.methods.mondrian import search as mondrian
-from sfumato.microdata.methods.mondrian.axes import axes_of, compiled
-from sfumato.microdata.methods.mondrian.cutting import CutRule, cut_by_levels, cut_in_place, whole
+from sfumato.microdata.methods.mondrian.axes import axes_of
+from sfumato.microdata.methods.mondrian.cutting import CutRule, compiled, cut_by_levels, cut_in_place, whole
 from sfumato.microdata.methods.mondrian.division_kernels import propose, sides
 from sfumato.microdata.methods.mondrian.kernels import LOSS, RANDOM, RELAXED, STRICT, WIDEST
 from sfumato.microdata.plan.read import read_plan

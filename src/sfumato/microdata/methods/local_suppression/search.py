@@ -23,13 +23,12 @@ from sfumato.microdata.methods.class_labels import recode_classes
 from sfumato.microdata.methods.local_suppression.heuristic import (
     UNFIT,
     Assignment,
-    Merging,
     Patterns,
-    RiskPromises,
     SuppressibleCells,
     assign,
     patterns_of,
 )
+from sfumato.microdata.methods.local_suppression.merging import Merging, RiskPromises
 from sfumato.microdata.methods.search_result import Deadline, ProgressCallback, Result
 from sfumato.microdata.models.equivalence_classes import BoolArray, Counts, Floats
 from sfumato.microdata.models.k_anonymity import least_sizes

@@ -12,7 +12,6 @@
 The missing value comes last. A class that contains it together with other values is published as `*` and covers all.
 """
 
-from collections.abc import Sequence
 from functools import cached_property
 from typing import Literal
 
@@ -24,7 +23,6 @@ from sfumato.hierarchies.intervals import Intervals
 from sfumato.hierarchies.types import inexact, ranks_of
 from sfumato.microdata.counts.frequency_table import FrequencyTable
 from sfumato.microdata.counts.grouping import regroup
-from sfumato.microdata.methods.mondrian.kernels import NUMBERS, SET, TREE, Axes
 from sfumato.microdata.models.equivalence_classes import BoolArray, Counts, Floats
 from sfumato.microdata.models.persons import PERSONS, persons_in
 from sfumato.microdata.plan.model import ColumnPlan, Plan
@@ -193,7 +191,6 @@ def _last(high: Ints, rare: BoolArray) -> tuple[int, int]:
 
 Kind = Literal["numbers", "tree", "set"]
 Places = npt.NDArray[np.int32]
-_CODES = {"numbers": NUMBERS, "tree": TREE, "set": SET}
 
 
 class Axis(Value, dict=True):
@@ -386,28 +383,3 @@ def _by_branch(ladder: Hierarchy, rows: Counts) -> list[npt.NDArray[np.int64]]:
         held = np.bincount(codes, weights=rows).astype(np.int64)
         keys += [codes.astype(np.int64), -held[codes]]
     return keys
-
-
-def compiled(axes: Sequence[Axis]) -> Axes:
-    """Return the axes as arguments of the kernels."""
-    labels: list[npt.NDArray[np.int64]] = []
-    costs: list[Floats] = []
-    steps: list[int] = []
-    for axis in axes:
-        steps.append(sum(map(len, labels)))
-        level_labels, level_costs = axis.levels()
-        labels += level_labels
-        costs += level_costs
-    sizes = np.array([axis.size for axis in axes], np.int64)
-    return Axes(
-        np.array([_CODES[axis.kind] for axis in axes], np.int64),
-        sizes,
-        np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int64),
-        np.concatenate([axis.positions for axis in axes]),
-        np.array([axis.scale for axis in axes]),
-        np.array([axis.missing for axis in axes], np.int64),
-        np.array(steps, np.int64),
-        np.concatenate(labels),
-        np.concatenate(costs),
-        np.array([axis.weight for axis in axes], np.float64),
-    )

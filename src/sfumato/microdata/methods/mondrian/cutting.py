@@ -5,17 +5,17 @@ other rule works level by level: a cut is proposed for every open class, all par
 and a class whose cut was rejected is cut along the next column.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 
 import numpy as np
 import numpy.typing as npt
 
 from sfumato.microdata.methods.mondrian import division_kernels as division
-from sfumato.microdata.methods.mondrian.axes import Places
-from sfumato.microdata.methods.mondrian.kernels import STRICT, Axes, Buffers
+from sfumato.microdata.methods.mondrian.axes import Axis, Places
+from sfumato.microdata.methods.mondrian.kernels import NUMBERS, SET, STRICT, TREE, Axes, Buffers
 from sfumato.microdata.methods.search_result import Flag
-from sfumato.microdata.models.equivalence_classes import Counts
+from sfumato.microdata.models.equivalence_classes import Counts, Floats
 from sfumato.values import Value, field, replace
 
 Ints = npt.NDArray[np.int64]
@@ -249,3 +249,31 @@ class _Levels:
         # If rows are divided, those with the value of the cut are on both sides.
         new[0, rights, column[rights]] = place[rights] + (self.rule.mode == STRICT)
         return new
+
+
+def compiled(axes: Sequence[Axis]) -> Axes:
+    """Return the axes as arguments of the kernels."""
+    labels: list[npt.NDArray[np.int64]] = []
+    costs: list[Floats] = []
+    steps: list[int] = []
+    for axis in axes:
+        steps.append(sum(map(len, labels)))
+        level_labels, level_costs = axis.levels()
+        labels += level_labels
+        costs += level_costs
+    sizes = np.array([axis.size for axis in axes], np.int64)
+    return Axes(
+        np.array([_CODES[axis.kind] for axis in axes], np.int64),
+        sizes,
+        np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int64),
+        np.concatenate([axis.positions for axis in axes]),
+        np.array([axis.scale for axis in axes]),
+        np.array([axis.missing for axis in axes], np.int64),
+        np.array(steps, np.int64),
+        np.concatenate(labels),
+        np.concatenate(costs),
+        np.array([axis.weight for axis in axes], np.float64),
+    )
+
+
+_CODES = {"numbers": NUMBERS, "tree": TREE, "set": SET}

@@ -30,12 +30,13 @@ from sfumato.microdata.methods.full_domain.lattice_nodes import screened
 from sfumato.microdata.methods.full_domain.optimal import MAX_MARKED
 from sfumato.microdata.methods.full_domain.problem import LatticeProblem, NodeSolution, problem_of
 from sfumato.microdata.methods.full_domain.search import near_least
-from sfumato.microdata.methods.mondrian.axes import Axis, Places, axes_of, compiled
+from sfumato.microdata.methods.mondrian.axes import Axis, Places, axes_of
 from sfumato.microdata.methods.mondrian.cutting import (
     NO_SPARE,
     CutRule,
     Cutting,
     Ints,
+    compiled,
     cut_by_levels,
     cut_in_place,
     whole,
