@@ -9,6 +9,7 @@ from hashlib import sha256
 import numpy as np
 import pytest
 
+from refusals import coded
 from sfumato.errors import PlanError, SfumatoError, ViolationError
 from sfumato.localization.messages import words_in
 from sfumato.pipelines.tables.audit import audit
@@ -70,7 +71,7 @@ def test_plan_and_parts_are_not_mixed():
 
 
 def test_something_else_is_no_table():
-    with pytest.raises(PlanError, match="no table"):
+    with pytest.raises(PlanError, check=coded("plan.no-frame")):
         protect(42, **PARTS)
 
 
@@ -97,7 +98,7 @@ def test_nothing_is_left_when_writing_fails(known, make_plan, tmp_path, monkeypa
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("sfumato.pipelines.tables.table_release.html", full)
-    with pytest.raises(SfumatoError, match="No space left"):
+    with pytest.raises(SfumatoError, check=coded("engine.unwritable.cannot_be_written")):
         protected.save(tmp_path / "out")
     assert list(tmp_path.iterdir()) == []
 
@@ -351,16 +352,16 @@ def test_a_table_whose_first_row_is_masked_is_a_frame_as_well(tmp_path):
 
 
 def test_columns_are_not_written_over():
-    with pytest.raises(SfumatoError, match="n_published") as caught:
+    with pytest.raises(SfumatoError, check=coded("data.column-taken")) as caught:
         protect(firms(n_published=[""] * 5), **FLAT, primary=SMALL)
     assert caught.value.code == "data.column-taken"
 
 
 def test_empty_tables_and_codes_are_refused():
-    with pytest.raises(SfumatoError, match="no cells"):
+    with pytest.raises(SfumatoError, check=coded("data.empty.no_cells")):
         protect(firms().iloc[:0], **FLAT, primary=SMALL)
     frame = firms().assign(area=["Total", "", "b", "c", "d"])
-    with pytest.raises(SfumatoError, match="row 2 has an empty code"):
+    with pytest.raises(SfumatoError, check=coded("data.no-code")):
         protect(frame, **FLAT, primary=SMALL)
 
 

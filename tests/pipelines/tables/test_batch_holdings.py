@@ -2,6 +2,7 @@
 
 import pytest
 
+from refusals import coded
 from sfumato.errors import PlanError
 from sfumato.pipelines.tables.batch.run import run_batch
 
@@ -62,7 +63,7 @@ def test_the_second_frequency_counts_holdings(tmp_path, rule):
 
 def test_of_counts_a_rule_about_holdings_is_refused(tmp_path):
     (tmp_path / "m.rda").write_text(RDA)
-    with pytest.raises(PlanError, match="counts holdings"):
+    with pytest.raises(PlanError, check=coded("plan.rule")):
         _run(tmp_path, RECORDS, "FREQ(3,10)|FREQ(3,10)", "MOD(1)", "<freq>")
 
 

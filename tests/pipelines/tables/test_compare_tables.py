@@ -5,6 +5,7 @@ import json
 import pytest
 
 import sfumato as sf
+from refusals import coded
 from sfumato.errors import PlanError
 from sfumato.pipelines.tables.compare_tables import METHODS, compare_tables
 from sfumato.tables.cells.columns import TextColumns
@@ -57,7 +58,7 @@ def test_text_and_choice_of_methods(folder, sfumato):
     ran = sfumato("compare-tables", folder / "plan.yaml", "--methods", "fast,controlled", "--redesign", 0, "--quiet")
     assert "controlled rounding to 3" in ran.out and "random" not in ran.out
     assert "satisfies the rules" in ran.out
-    with pytest.raises(PlanError, match="not compared"):
+    with pytest.raises(PlanError, check=coded("plan.compare-tables.is_not_compared")):
         compare_tables(folder / "plan.yaml", methods=("nothing",))
 
 
@@ -114,7 +115,7 @@ def test_one_table_of_microdata_is_compared(folder):
         "tables: [{name: a, dimensions: {area: {column: area}}}, {name: b, dimensions: {size: {column: size}}}]",
     )
     (folder / "several.yaml").write_text(several)
-    with pytest.raises(PlanError, match="of one table"):
+    with pytest.raises(PlanError, check=coded("plan.compare-tables.a_comparison_is_of_one")):
         compare_tables(folder / "several.yaml")
 
 
