@@ -129,7 +129,7 @@ def check_rows(
     fine = len(rows) == len(records) and _has_layouts(records, rows, columns)
     fine = fine and all(_holds(rows, column) for column in columns.values() if column.codes is not None)
     if not fine:
-        raise InternalError("places.the_records_to_be")
+        raise InternalError("places.records")
 
 
 def _has_layouts(
@@ -310,7 +310,7 @@ def _check_names(answer: Mapping[str, AttributeColumn]) -> None:
     taken: dict[str, str] = {}
     for name, column in answer.items():
         if taken.setdefault(column.name, name) != name:
-            raise PlanError("name-taken.two_attributes_would_published", name=column.name).about(column=name)
+            raise PlanError("name-taken.published_twice", name=column.name).about(column=name)
 
 
 def _kpis(answer: Mapping[str, AttributeColumn], rows: int) -> dict[str, int]:

@@ -69,7 +69,7 @@ class _Entry(Value, kw_only=True):
 
     def __post_init__(self) -> None:
         if bool(self.anonymisationType) == bool(self.anonymizationType):
-            raise ValueError(Message("error.value.anonymisationtype_is_missing_or"))
+            raise ValueError(Message("error.value.missing_anonymisation_type"))
 
     @property
     def operation(self) -> str:
@@ -154,6 +154,6 @@ def check_allowed(configuration: Configuration, allowed: Mapping[str, frozenset[
 
 def _refusal(rule: AttributeRule, allowed: Mapping[str, frozenset[str]]) -> PlanIssue:
     if rule.attribute not in allowed:
-        return issue(rule.attribute, "the_ontology_does_not")
+        return issue(rule.attribute, "not_in_ontology")
     names = ", ".join(sorted(name.capitalize() for name in allowed[rule.attribute]))
     return issue(rule.attribute, "ontology_does_not_allow", operation=rule.operation, names=names)

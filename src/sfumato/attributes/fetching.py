@@ -172,7 +172,7 @@ class Fetcher(State):
         except (OSError, UnicodeError, FutureTimeout):
             addresses = ()
         if not addresses:
-            raise PlanError("url-unreachable.the_address_cannot_be")
+            raise PlanError("url-unreachable.no_such_host")
         if not self._is_allowed(host, port) and not all(map(is_public, addresses)):
             raise PlanError("url-refused")
         return addresses[0]
@@ -203,9 +203,9 @@ def _split(address: str) -> SplitResult:
     except ValueError:
         fine = False
     if not fine or any(ord(letter) <= 32 or ord(letter) == 127 for letter in address):
-        raise PlanError("url.the_address_is_not")
+        raise PlanError("url.not_http")
     if parts.username is not None or "\\" in address:
-        raise PlanError("url.the_address_holds_a")
+        raise PlanError("url.user_or_backslash")
     return parts
 
 

@@ -154,6 +154,6 @@ def read_file(path: Path) -> Document:
     except OSError as error:
         raise PlanError("unreadable.cannot_read", problem=error.strerror, name=path.name) from None
     except UnicodeDecodeError:
-        raise PlanError("encoding.the_file_is_not", name=path.name) from None
+        raise PlanError("encoding.not_utf8", name=path.name) from None
     media_type = "text/turtle" if path.suffix.lower() in TURTLE_SUFFIXES else "application/ld+json"
     return Document(parsing.BASE + path.stem, media_type, text)

@@ -49,7 +49,7 @@ def read_configuration(context: typer.Context, path: Path | None) -> Path | None
     content = {name.replace("-", "_"): value for name, value in _content(path).items()}
     for name in content:
         if name not in names:
-            raise PlanError("configuration.configuration_names_option_which", hint=did_you_mean(name, names), name=name)
+            raise PlanError("configuration.unknown_option", hint=did_you_mean(name, names), name=name)
     context.default_map = {**(context.default_map or {}), **content}
     return path
 

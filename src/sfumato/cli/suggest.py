@@ -81,7 +81,7 @@ def hierarchy_command(
     from sfumato.microdata.plan.read import read_plan
 
     if len(separator) != 1:
-        raise PlanError("separator.the_separator_must_be")
+        raise PlanError("separator.one_character")
     if out is not None:
         check_free(out)
     hierarchy = _hierarchy(read_plan(plan), column, data)

@@ -108,7 +108,7 @@ def read_known(name: str, path: str | Path, hierarchies: str | Path | None = Non
         DataError, EngineError: The file is not that one, or cannot be read.
     """
     if name not in KNOWN:
-        raise PlanError("dataset.no_file_known_by", hint=did_you_mean(name, KNOWN), name=name)
+        raise PlanError("dataset.unknown_name", hint=did_you_mean(name, KNOWN), name=name)
     file, source = KNOWN[name], Path(path)
     header, *records = _records(source)
     names = _names(file, header)

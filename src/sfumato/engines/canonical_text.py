@@ -93,8 +93,8 @@ def no_text(name: str, *others: str) -> DataError:
     """Return the error for columns whose values have no text that is the same on every engine."""
     if others:
         names = ", ".join(f'"{each}"' for each in (name, *others))
-        return DataError("no-text.columns_hold_values_that", columns=names).about(column=name)
-    return DataError("no-text.column_holds_values_that", column=name).about(column=name)
+        return DataError("no-text.several_columns", columns=names).about(column=name)
+    return DataError("no-text.one_column", column=name).about(column=name)
 
 
 Texts = tuple[str | None, ...]

@@ -234,7 +234,7 @@ class PostgreSQLEngine(CountsPersons):
     ) -> DuckDBEngine:
         divides = isinstance(recoding, ClassRecoding) and recoding.division is not None
         if divides and not self._table.key:
-            raise EngineError("no-row-number.the_rows_of_a")
+            raise EngineError("no-row-number.no_primary_key")
         with faults(), self._connection.cursor() as cursor:
             cursor.execute(self._table.reading())
             opens = () if target is None else (target.parent,)
@@ -292,7 +292,7 @@ def write_table(release: PublishedTableRows, address: str) -> None:
             cursor.adbc_ingest(place.table, rows, mode="create", **_schema(place))
         wrong = prediction.difference(recounted(cursor, place, names))
         if wrong:
-            raise InternalError("recount.what_was_written_is", problem=wrong)
+            raise InternalError("recount.written_differently", problem=wrong)
         connection.commit()
 
 

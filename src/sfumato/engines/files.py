@@ -47,7 +47,7 @@ def format_of(path: Path, data: DataPlan) -> Format:
         named = files_of(path)[0]
         form = format_named(named)
     if named.suffix.lower() in PLANS:
-        raise PlanError("format.is_a_plan_by_its", name=path.name)
+        raise PlanError("format.plan_instead_of_rows", name=path.name)
     if form is None:
         raise PlanError("format.data_format_ending_belongs", suffix=path.suffix, names=", ".join(sorted(FORMATS)))
     return form

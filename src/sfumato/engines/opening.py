@@ -57,7 +57,7 @@ def _check_name(name: str | None) -> None:
     if name is not None and name not in get_args(EngineName):
         near = did_you_mean(str(name), get_args(EngineName))
         hint = Message("sentences", parts=(near, Message("error.part.frames_of_any_kind_need")))
-        raise PlanError("engine.there_is_no_engine_of_that", hint=hint, name=name)
+        raise PlanError("engine.unknown_engine", hint=hint, name=name)
 
 
 def _check_class_column(name: str | None, columns: tuple[str, ...]) -> None:
@@ -107,13 +107,13 @@ def _spark(data: Any, plan: RequestedPlan, name: EngineName | None, columns: tup
         return SparkEngine.of_path(data, _data_plan(plan), columns)
     if is_spark_frame(data) and name in (None, "spark"):
         return SparkEngine.of_frame(data, _data_plan(plan))
-    raise EngineError("engine.the_engine_does_not", name=name, other=type(data).__name__)
+    raise EngineError("engine.cannot_read_this_kind", name=name, other=type(data).__name__)
 
 
 def _database(data: str, plan: RequestedPlan, name: EngineName | None, opens: tuple[Path, ...]) -> Engine:
     """Open the engine for a database table; SQLite files are read by DuckDB."""
     if name not in (None, "duckdb"):
-        raise EngineError("engine.the_engine_does_not_2", name=name)
+        raise EngineError("engine.cannot_read_databases", name=name)
     address = read_address(data, plan.data.table)
     if address.kind == "sqlite":
         from sfumato.engines.duckdb.engine import DuckDBEngine

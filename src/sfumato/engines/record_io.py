@@ -147,7 +147,7 @@ def _write(records: Sequence[Mapping[str, Any]], path: Path, named: Path) -> Non
     form = format_named(named)
     write = None if form is None else form.writer("records")
     if write is None:
-        raise DataError("format.ending_2")
+        raise DataError("format.unknown_output_ending")
     write(records, path, named)
 
 

@@ -47,7 +47,7 @@ def check_header(asked: Iterable[str], columns: Sequence[str]) -> None:
     # A value of the first row may resemble one of many names by chance.
     if 2 * sum(nearest(name, columns) is not None for name in names) >= max(1, len(names)):
         raise PlanError.listing([_absent(name, columns) for name in names], "columns").about(values=tuple(columns))
-    raise PlanError("columns.the_first_line_has").about(values=tuple(columns))
+    raise PlanError("columns.none_in_first_line").about(values=tuple(columns))
 
 
 def _absent(name: str, columns: Sequence[str]) -> PlanIssue:
@@ -99,7 +99,7 @@ def table_named(wanted: str | None, tables: Sequence[str]) -> str:
     if wanted is None:
         raise PlanError("table.data_table_source_tables", count=len(tables), names=", ".join(tables))
     if wanted not in tables:
-        raise PlanError("table.data_table_there_no", hint=did_you_mean(wanted, tables), wanted=wanted)
+        raise PlanError("table.unknown_table", hint=did_you_mean(wanted, tables), wanted=wanted)
     return wanted
 
 
@@ -141,7 +141,7 @@ def read_address(text: str, table: str | None = None) -> Address:
     query = dict(parse_qsl(parts.query))
     named = query.pop("table", None) or table
     if not named:
-        raise PlanError("table.the_address_names_no")
+        raise PlanError("table.no_table_in_address")
     kind = SCHEMES[parts.scheme]
     if kind == "sqlite":
         return Address(kind, parts.path.removeprefix("/"), named)

@@ -228,7 +228,7 @@ def write_survey(columns: Mapping[str, Texts], labels: SurveyLabels, path: Path)
         )
     except (pyreadstat.ReadstatError, pyreadstat.PyreadstatError, ValueError):
         path.unlink(missing_ok=True)  # a partial file is no file
-        raise DataError("unwritable.the_rows_cannot_be") from None
+        raise DataError("unwritable.rows_to_this_format") from None
 
 
 def _check_whole(value_labels: Mapping[str, Mapping[Any, str]]) -> None:

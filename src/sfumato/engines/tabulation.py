@@ -143,7 +143,7 @@ def _check_columns(asked: Sequence[str], columns: tuple[str, ...]) -> None:
     check_header(asked, columns)
     for name in asked:
         if name not in columns:
-            raise PlanError("no-column.the_data_have_no", hint=did_you_mean(name, columns), column=name)
+            raise PlanError("no-column.in_data", hint=did_you_mean(name, columns), column=name)
 
 
 def _numbers(columns: Mapping[str, tuple[str, ...]], name: str | None, size: int) -> Numbers:
@@ -159,7 +159,7 @@ def _numbers(columns: Mapping[str, tuple[str, ...]], name: str | None, size: int
 
 
 def _not_a_number(name: str) -> DataError:
-    return DataError("not-a-number.column_holds_something_that", column=name).about(column=name)
+    return DataError("not-a-number.in_column", column=name).about(column=name)
 
 
 def _no_holding(name: str, records: int) -> DataError:

@@ -64,13 +64,13 @@ class DataPlan(PlanPart):
 
     def check_part(self) -> None:
         if self.memory_limit is not None and not self.memory_bytes:
-            raise ValueError(Message("error.value.the_memory_limit_must"))
+            raise ValueError(Message("error.value.memory_limit_unit"))
         if self.separator is not None and len(self.separator) != 1:
-            raise ValueError(Message("error.value.the_separator_must_be"))
+            raise ValueError(Message("error.value.separator_one_character"))
         if self.separator == self.decimal:
-            raise ValueError(Message("error.value.the_separator_and_the"))
+            raise ValueError(Message("error.value.separator_is_decimal_mark"))
         if len(self.quote) != 1:
-            raise ValueError(Message("error.value.the_quote_must_be"))
+            raise ValueError(Message("error.value.quote_one_character"))
 
     @property
     def dialect(self) -> Dialect:

@@ -56,7 +56,7 @@ class PseudonymKey(Value):
         except (TypeError, KeyError, ValueError):
             key = cls("", b"")
         if len(key.secret) != KEY_BYTES:
-            raise PlanError("key.the_key_file_of")
+            raise PlanError("key.empty_key_file")
         return key
 
     def to_dict(self) -> dict[str, Any]:

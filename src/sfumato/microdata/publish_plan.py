@@ -148,7 +148,7 @@ class Limit(PlanPart):
 
     def check_part(self) -> None:
         if self.share is None and self.value is None:
-            raise ValueError(Message("error.value.a_limit_is_a"))
+            raise ValueError(Message("error.value.limit_share_or_value"))
 
     @property
     def open_share(self) -> float | None:
@@ -202,18 +202,18 @@ class PublishPlan(PlanPart):
         asked = [name for name in PERTURBATIONS if getattr(self, name) is not None]
         if not asked and not any(getattr(self, name) is not None for name in OPERATIONS):
             raise ValueError(
-                Message("error.value.publish_must_name_an", names=", ".join((*OPERATIONS, *PERTURBATIONS)))
+                Message("error.value.publish_names_operation", names=", ".join((*OPERATIONS, *PERTURBATIONS)))
             )
         if len(asked) > 1:
             raise ValueError(Message("error.value.and_do_not_go", first=asked[0], second=asked[1]))
         if asked and any(getattr(self, name) is not None for name in ("bottom", "top", "bin")):
             raise ValueError(Message("error.value.goes_with_round_alone", first=asked[0]))
         if asked and self.round is not None and not getattr(self, asked[0]).numbers:
-            raise ValueError(Message("error.value.is_about_categories_it", first=asked[0]))
+            raise ValueError(Message("error.value.categories_without_round", first=asked[0]))
         if self.round is not None and self.bin is not None:
-            raise ValueError(Message("error.value.and_do_not_go_2"))
+            raise ValueError(Message("error.value.round_and_bin"))
         if any(step is not None and step <= 0 for step in (self.round, self.bin)):
-            raise ValueError(Message("error.value.round_and_bin_must"))
+            raise ValueError(Message("error.value.round_and_bin_positive"))
         bottom, top = (number_of(limit) for limit in (self.bottom, self.top))
         if bottom is not None and top is not None and bottom > top:
             raise ValueError(Message("error.value.bottom_is_above_top"))

@@ -271,7 +271,7 @@ def _recoding(table: FrequencyTable, recoding_file: RecodingFile) -> ClassRecodi
     """Assign each combination of the new rows to its class in the recoding."""
     published = [recoding_file.publish(tuple(codes)) for codes in table.codes.tolist()]
     if unknown := sum(entry is None for entry in published):
-        raise DataError("unknown-combination.combinations_are_not_known_to", count=unknown)
+        raise DataError("unknown-combination.not_in_recoding", count=unknown)
     classes: dict[tuple[Labels, bool], int] = {}
     owners = np.array([classes.setdefault(entry, len(classes)) for entry in published if entry], np.int32)
     labels = tuple(tuple(dict.fromkeys(row[place] for row, _ in classes)) for place in range(len(table.columns)))

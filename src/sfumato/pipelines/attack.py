@@ -213,7 +213,7 @@ def _roles(
 ) -> _Roles:
     for name in (*(quasi_identifiers or ()), *(sensitive or ())):
         if name not in raw or name not in target.rows:
-            raise PlanError("columns.not_both_files_have", hint=did_you_mean(name, target.rows), column=name)
+            raise PlanError("columns.not_in_both_files", hint=did_you_mean(name, target.rows), column=name)
     plan = target.plan
     if quasi_identifiers is not None or sensitive is not None:
         return _Roles(tuple(quasi_identifiers or ()), tuple(sensitive or ()), tuple(sensitive or ()))
@@ -255,7 +255,7 @@ def _coded(target: AttackTarget, published: Columns, raw: Columns, control: Colu
         None if plan is None else plan.person,
     )
     if not rows.columns:
-        raise PlanError("columns.the_files_have_no")
+        raise PlanError("columns.none_in_common")
     return rows
 
 
@@ -294,7 +294,7 @@ def _register(target: AttackTarget, register: Any, raw: Columns, absences: list[
     shared = [name for name in target.rows if name in typed]
     own = [name for name in typed if name in raw and name not in shared] or shared
     if not shared:
-        raise PlanError("columns.the_register_shares_no")
+        raise PlanError("columns.none_in_register")
     persons = in_one_text({name: raw[name] for name in own if name in raw}, plan)
     members = {*zip(*persons.values(), strict=True)}
     inside = np.array([person in members for person in zip(*(typed[name] for name in persons), strict=True)], bool)

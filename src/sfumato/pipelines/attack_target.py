@@ -195,7 +195,7 @@ def check_control(raw: Columns, control: Columns) -> None:
     # With few columns, rows of other persons are identical by chance; then only a full copy is refused.
     distinct = len(own) > DISTINCT_SHARE * own.total()
     if names and (others == own or (distinct and others <= own)):
-        raise PlanError("control.the_rows_of_the")
+        raise PlanError("control.raw_rows")
 
 
 def released_again(

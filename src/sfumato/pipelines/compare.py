@@ -169,7 +169,7 @@ def compare(
 def _ks(plan: Plan, asked: Sequence[int]) -> tuple[int, ...]:
     ks = tuple(sorted(set(asked))) or (requested_class_size(plan.privacy, 2),)
     if min(ks) < 1:
-        raise PlanError("k.k_must_be_at")
+        raise PlanError("k.at_least_1")
     return ks
 
 

@@ -67,7 +67,7 @@ def roles_of(
     for name in (*(quasi_identifiers or ()), *(sensitive or ())):
         check_header([name], engine.columns)
         if name not in engine.columns:
-            raise PlanError("columns.the_file_has_no", hint=did_you_mean(name, engine.columns), column=name)
+            raise PlanError("columns.not_in_file", hint=did_you_mean(name, engine.columns), column=name)
     if quasi_identifiers or sensitive:
         return Roles(tuple(quasi_identifiers or ()), tuple(sensitive or ()))
     if plan is not None:

@@ -332,7 +332,7 @@ def _recount(job: Job, draft: Draft, published: PublishedRows) -> Recount:
             weights=published_weights(plan, published) or weights_by_label(draft.table, recoding),
         )
     if not verdict.satisfied:
-        raise InternalError("promise.the_published_rows_do_not")
+        raise InternalError("promise.published_rows")
     return Recount(counts, verdict)
 
 

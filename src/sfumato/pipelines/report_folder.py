@@ -176,7 +176,7 @@ def print_page(page: Path, target: Path) -> None:
     """
     browser = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, BROWSERS)), None)
     if browser is None:
-        raise EngineError("browser.no_browser_is_installed_that", name=page.name)
+        raise EngineError("browser.none_that_prints", name=page.name)
     # Browsers refuse their sandbox to root; the page is generated here, has no script and loads nothing.
     root = ("--no-sandbox",) if hasattr(os, "geteuid") and os.geteuid() == 0 else ()
     with tempfile.TemporaryDirectory() as profile:
@@ -220,7 +220,7 @@ def source_of(plan: Plan) -> Path:
     """
     source = plan.data.source
     if source is None or source.is_address:
-        raise PlanError("raw.the_plan_names_no")
+        raise PlanError("raw.not_named_in_plan")
     return source.within(plan.folder)
 
 

@@ -178,9 +178,9 @@ def _check_numbers(plan: Plan, population_size: int | None, sampling_fraction: f
     if population_size is not None and population_size < 1:
         faults.append(issue("population_size", "must_be_at_least_1"))
     if sampling_fraction is not None and not 0 < sampling_fraction <= 1:
-        faults.append(issue("sampling_fraction", "must_be_above_0_and"))
+        faults.append(issue("sampling_fraction", "above_0_at_most_1"))
     if not 0 <= threshold <= 1:
-        faults.append(issue("threshold", "must_be_from_0_to"))
+        faults.append(issue("threshold", "from_0_to_1"))
     if faults:
         raise PlanError.listing(faults, "risk")
 

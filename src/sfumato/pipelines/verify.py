@@ -151,7 +151,7 @@ def _judge(
     if plan is None and (k is None or not names):
         raise PlanError("nothing")
     if k is None and quasi_identifiers:
-        raise PlanError("k.the_quasi_identifiers_given_would")
+        raise PlanError("k.unused_quasi_identifiers")
     by_k = _by_k(engine, k, names) if k is not None else None
     if plan is None:
         assert by_k is not None
@@ -195,4 +195,4 @@ def _check(engine: Engine, names: Sequence[str]) -> None:
     check_header(names, engine.columns)
     for name in names:
         if name not in engine.columns:
-            raise PlanError("columns.the_file_has_no", hint=did_you_mean(name, engine.columns), column=name)
+            raise PlanError("columns.not_in_file", hint=did_you_mean(name, engine.columns), column=name)

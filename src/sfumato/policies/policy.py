@@ -139,7 +139,7 @@ def policy_named(name: str, values: Mapping[str, float] | None = None) -> Policy
     for key in values or {}:
         if key not in settable:
             raise PlanError(
-                "no-clause.has_no_clause_with_a", hint=did_you_mean(key, settable), name=policy.id, word=key
+                "no-clause.without_value", hint=did_you_mean(key, settable), name=policy.id, word=key
             )
     for clause in policy.clauses:
         if clause.name in (values or {}):

@@ -92,7 +92,7 @@ def parse_json(body: bytes, limits: Limits) -> Any:
     except RecursionError:
         raise _too_deep(limits) from None
     except ValueError:
-        raise RefusedError("body.json", Message("error.part.the_body_is_not")) from None
+        raise RefusedError("body.json", Message("error.part.body_not_json")) from None
     # Flat records have one bracket each, so a body with few brackets cannot be nested too deeply.
     if not _is_flat(body, value) and deeper_than(value, limits.depth):
         raise _too_deep(limits)

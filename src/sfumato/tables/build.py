@@ -187,7 +187,7 @@ def _relations(plan: TablePlan, places: dict[str, int]) -> LinearConstraints:
     coefs = columns.numbers("coef")
     for name, cell, coef in zip(columns.text("relation"), columns.text("cell_id"), coefs, strict=True):
         if cell not in places:
-            raise DataError("missing-parent.a_relation_names_a").about(values=[cell])
+            raise DataError("missing-parent.unknown_cell_in_relation").about(values=[cell])
         row = rows.setdefault(name, {})
         if places[cell] in row or coef == 0:
             what = "with coefficient 0" if coef == 0 else "twice"

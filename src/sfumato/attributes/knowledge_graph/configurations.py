@@ -101,12 +101,12 @@ def rules_of(classes: ClassConfigurations, data_class: str, prefix: str = "") ->
     attributes = [attribute for attribute in classes.attributes[data_class] if attribute.iri.startswith(prefix)]
     faults = [fault for attribute in attributes for fault in _faults(attribute)]
     names = Counter(attribute.name for attribute in attributes)
-    faults += [issue(name, "two_attributes_have_this") for name, count in names.items() if count > 1]
+    faults += [issue(name, "repeated_attribute") for name, count in names.items() if count > 1]
     if faults:
         raise PlanError.listing(faults, "configuration")
     rules = [_rule(classes, attribute) for attribute in attributes if attribute.classification]
     if not rules:
-        raise PlanError("no-rules.the_configuration_has_no")
+        raise PlanError("no-rules.no_operation")
     return Configuration(tuple(rules), form="range", buckets="unique99", pass_through=True)
 
 
@@ -138,7 +138,7 @@ def _faults(attribute: Attribute) -> list[PlanIssue]:
     faults = []
     name = local_name(attribute.classification)
     if known_name(name) is None:
-        faults.append(issue(attribute.name, "no_such_operation_2", name=name))
+        faults.append(issue(attribute.name, "unknown_operation", name=name))
     if not attribute.range:
         faults.append(issue(attribute.name, "the_data_type_rdfs"))
     return faults

@@ -85,7 +85,7 @@ def check_places(document: Any, places: Places, published: Iterable[Statement]) 
     there = _signatures(parse_document(document, BASE))
     returned = _signatures(published)
     if there - (returned + _signatures(places.kept())) or returned - there:
-        raise InternalError("places.the_document_to_be")
+        raise InternalError("places.document")
 
 
 def _signatures(statements: Iterable[Statement]) -> Counter[Signature]:

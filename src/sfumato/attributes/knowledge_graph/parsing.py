@@ -31,7 +31,7 @@ MOST_CONTEXTS = 32
 
 def refuse(address: str) -> Any:  # noqa: ARG001
     """Refuse to load any context."""
-    raise PlanError("context.the_document_names_a")
+    raise PlanError("context.not_allowed")
 
 
 def with_contexts(document: Any, load: ContextLoader = refuse) -> Any:
@@ -132,7 +132,7 @@ def parse_turtle(text: str, base: str) -> "Graph":
 def parse_document(document: Any, base: str = BASE, load: ContextLoader = refuse) -> "Graph":
     """Parse a JSON-LD document into a graph."""
     if not isinstance(document, dict | list):
-        raise PlanError("json-ld.the_document_is_not")
+        raise PlanError("json-ld.no_object_and_no_list")
     graph = new_graph()
     inlined = with_contexts(document, load)
     try:

@@ -179,7 +179,7 @@ def _matched(columns: Sequence[Codes], lookups: Sequence[Codes], keys: Codes, an
 
 
 def _unknown_combination() -> DataError:
-    return DataError("unknown-combination.some_rows_hold_a")
+    return DataError("unknown-combination.some_rows_not_in_recoding")
 
 
 def _keys(words: npt.NDArray[np.uint64]) -> Iterable[Any]:

@@ -265,7 +265,7 @@ def explained(error: Exception, encoding: str, source: Path | None = None) -> Sf
     if "No space left" in text:
         return EngineError("disk.the_disk_is_full")
     if "Cannot open file" in text or type(error).__name__ == "IOException":
-        return EngineError("disk.a_file_cannot_be")
+        return EngineError("disk.file_access")
     if type(error).__name__ == "OutOfMemoryException":
         return EngineError("memory_2")
     return EngineError("duckdb", name=type(error).__name__)

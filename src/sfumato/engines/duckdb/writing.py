@@ -86,7 +86,7 @@ def write_coded(
             connection.execute(_copy(categories, part, format_, separator)).fetchall()
         part.replace(path)
     except (OSError, compiled().IOException):
-        raise EngineError("unwritable.the_file_cannot_be", name=path.name) from None
+        raise EngineError("unwritable.file", name=path.name) from None
     finally:
         part.unlink(missing_ok=True)
 

@@ -93,7 +93,7 @@ def explained(error: Exception, encoding: str) -> SfumatoError:
     if "OutOfMemoryError" in text or "maxResultSize" in text:
         return EngineError("memory_3")
     if "PATH_NOT_FOUND" in text or "FILE_NOT_EXIST" in text or "FileNotFoundException" in text:
-        return DataError("no-file.the_files_are_not")
+        return DataError("no-file.files_missing")
     return EngineError("spark", name=_condition(error))
 
 

@@ -41,7 +41,7 @@ def search(plan: Plan, method: SafePub, table: FrequencyTable, progress: Progres
     score = choice.score(node)
     kept = int(recoding.sizes[~recoding.suppressed].sum())
     if not kept:
-        raise UnattainableError("rows.no_class_has_of", count=promise.k)
+        raise UnattainableError("rows.no_class_large_enough", count=promise.k)
     figures = {
         "epsilon": promise.epsilon,
         "delta": promise.delta,

@@ -87,6 +87,6 @@ class KEAnonymity(BaseModel):
                     [0.0 if text is None else float(text) for text in content.texts]
                 )
             except ValueError:
-                raise PlanError("order.the_values_of_are", column=self.column) from None
+                raise PlanError("order.no_order_of_values", column=self.column) from None
         found: Floats = content.order_memo[_NUMBERS]
         return found

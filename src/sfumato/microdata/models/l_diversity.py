@@ -65,9 +65,9 @@ class LDiversity(BaseModel):
 
     def check_part(self) -> None:
         if (self.variant == "recursive") != (self.c is not None):
-            raise ValueError(Message("error.value.c_belongs_to_the"))
+            raise ValueError(Message("error.value.c_for_recursive"))
         if self.variant != "entropy" and self.l != int(self.l):
-            raise ValueError(Message("error.value.l_must_be_a"))
+            raise ValueError(Message("error.value.l_not_whole"))
 
     @property
     def monotone_suppression(self) -> bool:

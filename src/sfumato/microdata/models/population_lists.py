@@ -82,9 +82,9 @@ class KMap(BaseModel):
 
     def check_part(self) -> None:
         if (self.population is None) == (self.sampling_fraction is None):
-            raise ValueError(Message("error.value.k_map_needs_the"))
+            raise ValueError(Message("error.value.k_map_needs_population"))
         if self.sampling_fraction == 0 or not 0 < self.significance < 1:
-            raise ValueError(Message("error.value.sampling_fraction_must_be"))
+            raise ValueError(Message("error.value.sampling_fraction_range"))
 
     @property
     def min_class_size(self) -> int:

@@ -55,5 +55,5 @@ def faults_of(model: PrivacyModel, at: str, type_: ColumnType, missing: Sequence
     _, wrong = canonical(texts, type_)
     faults = [issue(at, "of_the_values_named", count=len(wrong), name=type_)] if wrong else []
     if not model.lists_all_values and any(text in missing for text in texts):
-        faults.append(issue(at, "a_value_that_is"))
+        faults.append(issue(at, "named_value_means_missing"))
     return faults

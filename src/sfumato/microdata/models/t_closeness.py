@@ -77,9 +77,9 @@ class TCloseness(DistributionModel):
 
     def check_part(self) -> None:
         if (self.distance == "hierarchical") != (self.hierarchy is not None):
-            raise ValueError(Message("error.value.a_hierarchy_belongs_to"))
+            raise ValueError(Message("error.value.hierarchy_for_hierarchical_distance"))
         if self.order and self.distance != "ordered":
-            raise ValueError(Message("error.value.an_order_belongs_to"))
+            raise ValueError(Message("error.value.order_for_ordered_distance"))
 
     def resolve_paths(self, folder: Path) -> "TCloseness":
         """Return the model with the path of its hierarchy file resolved from a folder."""
@@ -204,7 +204,7 @@ def _keys_by(texts: list[str], order: tuple[str, ...], column: str) -> dict[str,
             return {text: kind(text) for text in texts}
         except (ValueError, InvalidOperation):
             continue
-    raise PlanError("order.the_values_of_are", column=column)
+    raise PlanError("order.no_order_of_values", column=column)
 
 
 def _number(text: str) -> Decimal:

@@ -46,7 +46,7 @@ def numbers_of(texts: Texts, column: str, missing: Sequence[str]) -> Floats:
 def checked(numbers: Floats, column: str) -> Floats:
     """Return the same numbers, after checking that none is too large for computation."""
     if (np.abs(numbers) > GREATEST).any():
-        raise DataError("too-great.column_some_numbers_are", column=column).about(column=column)
+        raise DataError("too-great.numbers_of_column", column=column).about(column=column)
     return numbers
 
 

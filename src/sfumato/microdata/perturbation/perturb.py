@@ -349,7 +349,7 @@ def _households(
     key: str,
 ) -> PerturbationResult:
     if households is None:
-        raise DataError("household.the_households_of_the")
+        raise DataError("household.unknown_households")
     owners = _codes([households()])[:, 0]
     regions = _codes([read(name) for name in names])
     together = _numbers(regions)

@@ -41,7 +41,7 @@ class Noise(PlanPart):
 
     def check_part(self) -> None:
         if self.share <= 0:
-            raise ValueError(Message("error.value.the_share_of_the"))
+            raise ValueError(Message("error.value.share_of_deviation_positive"))
         if self.deviation is not None and (self.deviation <= 0 or self.group is not None):
             raise ValueError(Message("error.value.noise_deviation"))
 

@@ -196,7 +196,7 @@ class Plan(model.RequestedPlan):
         """Return the plan without some columns."""
         absent = [name for name in names if name not in self.columns]
         if absent:
-            raise PlanError("columns.the_plan_has_no", column=absent[0])
+            raise PlanError("columns.not_in_plan", column=absent[0])
         return self._replaced(columns={name: part for name, part in self.columns.items() if name not in names})
 
     def to_dict(self) -> dict[str, Any]:

@@ -35,11 +35,11 @@ def sampling_faults(plan: RequestedPlan) -> list[PlanIssue]:
     faults = [*_level_faults(plan, plan.method, promises[0]), *_private_column_faults(plan)]
     if len(plan.privacy) > 1:
         do = "Its classes are large anyway; others would choose by the data what is withheld."
-        faults.append(issue("privacy", "differential_privacy_goes_with", hint=do))
+        faults.append(issue("privacy", "differential_privacy_alone", hint=do))
     if plan.output.suppressed != "drop":
-        faults.append(issue("output.suppressed", "withheld_rows_must_not"))
+        faults.append(issue("output.suppressed", "suppressed_rows_not_counted"))
     if plan.output.order != "shuffle":
-        faults.append(issue("output.order", "the_order_of_the"))
+        faults.append(issue("output.order", "order_tells_who_was_drawn"))
     if plan.policy is not None:
         do = Message("error.part.leave_the_policy_out")
         faults.append(issue("policy", "policy_judges_by_rows", hint=do))
@@ -56,14 +56,14 @@ def sampling_faults(plan: RequestedPlan) -> list[PlanIssue]:
 def _level_faults(plan: RequestedPlan, method: SafePub, promise: "DifferentialPrivacy") -> list[PlanIssue]:
     """Return issues of the levels: named for all quasi-identifiers, or drawn with a part of epsilon."""
     if not method.levels:
-        return [] if promise.search else [issue("method.levels", "levels_are_drawn_with")]
+        return [] if promise.search else [issue("method.levels", "no_epsilon_for_levels")]
     faults = [
         issue("method.levels", "is_no_quasi_identifier", hint=did_you_mean(name, plan.quasi_identifiers), name=name)
         for name in method.levels
         if name not in plan.quasi_identifiers
     ]
     faults.extend(
-        issue("method.levels", "the_level_of_is", column=name)
+        issue("method.levels", "level_missing", column=name)
         for name in plan.quasi_identifiers
         if name not in method.levels
     )
@@ -85,7 +85,7 @@ def _private_column_faults(plan: RequestedPlan) -> list[PlanIssue]:
             do = "The promise is about rows. Make one row of each person first, or leave the role out and say so."
             faults.append(issue(at, "names_persons_who_may", hint=do))
         if column.hierarchy is not None and not column.hierarchy.is_rule_based:
-            faults.append(issue(at, "its_hierarchy_looks_at"))
+            faults.append(issue(at, "hierarchy_depends_on_data"))
     return faults
 
 
@@ -98,7 +98,7 @@ def cell_faults(plan: RequestedPlan) -> list[PlanIssue]:
             if plan.columns[name].importance != 1.0
         ]
         asked = [place for place, model in enumerate(plan.privacy) if getattr(model, "subsets", SetSizes()).entries]
-        return faults + [issue(f"privacy[{at}].subsets", "cells_alone_2") for at in asked]
+        return faults + [issue(f"privacy[{at}].subsets", "only_local_suppression") for at in asked]
     faults = [
         issue(f"privacy[{place}].model", "cells_promise", name=model.name)
         for place, model in enumerate(plan.privacy)
@@ -165,7 +165,7 @@ def relation_faults(plan: RequestedPlan) -> list[PlanIssue]:
 def _linked_column_faults(name: str, column: ColumnPlan) -> list[PlanIssue]:
     faults = []
     if column.role not in ROLES:
-        faults.append(issue(f"columns.{name}", "does_not_go_with_files_2", role=column.role))
+        faults.append(issue(f"columns.{name}", "role_not_with_files", role=column.role))
     if column.publish is not None and column.shift_days is None:
         faults.append(issue(f"columns.{name}.publish", "only_shift_days_goes"))
     return faults

@@ -201,7 +201,7 @@ class Mondrian(PlanPart):
 
     def check_part(self) -> None:
         if self.cut == "loss" and (self.mode, self.choice) != ("strict", "widest"):
-            raise ValueError(Message("error.value.cut_loss_goes_with"))
+            raise ValueError(Message("error.value.cut_by_loss_is_strict"))
 
 
 class Auto(PlanPart):

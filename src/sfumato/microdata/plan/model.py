@@ -70,9 +70,9 @@ class ColumnPlan(PlanPart):
 
     def check_part(self) -> None:
         if self.publish == "key" and self.role != "person":
-            raise ValueError(Message("error.value.publish_key_belongs_to", name=self.role))
+            raise ValueError(Message("error.value.key_of_person", name=self.role))
         if self.publish == "removed" and self.role != "weight":
-            raise ValueError(Message("error.value.publish_withheld_belongs_to", name=self.role))
+            raise ValueError(Message("error.value.removed_weight", name=self.role))
         if self.role != "quasi-identifier" and self.hierarchy is not None:
             raise ValueError(Message("error.value.ladder_role", name=self.role))
         of_ladders = (self.weight, self.min_level, self.max_level, self.importance)
@@ -80,7 +80,7 @@ class ColumnPlan(PlanPart):
             raise ValueError(Message("error.value.weight_min_level_max", name=self.role))
         aggregated = self.role == "quasi-identifier" and isinstance(self.perturbation, Microaggregate)
         if self.is_pseudonymous and self.role not in ("identifier", "person"):
-            raise ValueError(Message("error.value.a_pseudonym_belongs_to", name=self.role))
+            raise ValueError(Message("error.value.pseudonym_of_identifier", name=self.role))
         fitting = aggregated or self.is_pseudonymous or (self.role == "weight" and self.published == self._rounded)
         if self.published is not None and self.role not in ("sensitive", "insensitive") and not fitting:
             code = "publish_of_weight" if self.role == "weight" else "publish_of_role"

@@ -61,7 +61,7 @@ def file_faults(files: Mapping[str, FilePlan]) -> list[PlanIssue]:
     faults = []
     roots = [name for name, file in files.items() if file.parent is None]
     if len(roots) != 1:
-        faults.append(issue("files", "one_file_that_of"))
+        faults.append(issue("files", "person_file_has_no_parent"))
     for name, file in files.items():
         at = f"files.{name}"
         if not PLAIN_NAME.fullmatch(name):
@@ -77,7 +77,7 @@ def file_faults(files: Mapping[str, FilePlan]) -> list[PlanIssue]:
         if file.key_file is not None and file.key is None:
             faults.append(issue(f"{at}.key_file", "is_of_no_use"))
         if _in_circle(files, name):
-            faults.append(issue(f"{at}.parent", "leads_back_to_the"))
+            faults.append(issue(f"{at}.parent", "joined_to_itself"))
     return faults
 
 

@@ -87,7 +87,7 @@ def faults_between(plan: RequestedPlan) -> list[PlanIssue]:
     faults.extend(_partition_faults(plan))
     faults.extend(_subset_faults(plan))
     if plan.output.class_column in plan.columns:
-        faults.append(issue("output.class_column", "is_the_name_of"))
+        faults.append(issue("output.class_column", "name_of_a_column"))
     if len(plan.named("person")) > 1:
         faults.append(issue("columns", "persons"))
     faults.extend(_sample_faults(plan))
@@ -119,13 +119,13 @@ def _previous_faults(plan: RequestedPlan) -> list[PlanIssue]:
     faults = []
     if plan.person is None:
         do = "Give the column that names the person of a row that role: earlier releases are compared by persons."
-        faults.append(issue("previous", "needs_a_column_of", hint=do))
+        faults.append(issue("previous", "needs_person_column", hint=do))
     for name, operation in plan.perturbations.items():
         if not operation.repeats:
             faults.append(issue(f"columns.{name}.publish", "drawn_again", operation=operation.name))
     if plan.publishes_keys:
         do = "Keys that stay would tie the releases together, keys that change would hide nobody: leave publish out."
-        faults.append(issue("previous", "does_not_go_with", hint=do))
+        faults.append(issue("previous", "not_with_publish_key", hint=do))
     if not isinstance(plan.method, FullDomain | Auto) or isinstance(plan.method, Local):
         do = "The recoding of the earlier release is kept: use optimal, samarati, greedy, exhaustive or auto."
         faults.append(issue("method.name", "does_not_go_with_previous", hint=do, name=plan.method.name))
@@ -245,7 +245,7 @@ def _k_optimize_faults(plan: RequestedPlan) -> list[PlanIssue]:
         if plan.columns[name].max_level is not None:
             faults.append(issue(f"columns.{name}.max_level", "does_not_go_with_k"))
     if plan.data.on_missing == "any":
-        faults.append(issue("data.on_missing", "any_does_not_go_with"))
+        faults.append(issue("data.on_missing", "any_with_k_optimize"))
     return faults
 
 
@@ -262,15 +262,15 @@ def _perturbation_faults(plan: RequestedPlan) -> list[PlanIssue]:
     if plan.perturbations and plan.output.partition:
         faults.append(issue("output.partition", "does_not_go_with_perturbation"))
     if plan.swaps_households and plan.household is None:
-        faults.append(issue("columns", "swap_households_needs_a"))
+        faults.append(issue("columns", "swap_households_needs_household"))
     if plan.swaps_households and plan.person is not None:
-        faults.append(issue("columns", "swap_households_does_not"))
+        faults.append(issue("columns", "swap_households_with_persons"))
     kinds: dict[tuple[str, str | None], object] = {}
     for name, operation in plan.perturbations.items():
         if operation.group or isinstance(operation, Microaggregate | SwapHouseholds):
             other = kinds.setdefault((operation.name, operation.group), operation)
             if other != operation:
-                faults.append(issue(f"columns.{name}.publish", "differs_from_others_of"))
+                faults.append(issue(f"columns.{name}.publish", "differs_within_group"))
     return faults
 
 
@@ -291,7 +291,7 @@ def _aggregation_faults(plan: RequestedPlan) -> list[PlanIssue]:
     asked = [name for name in plan.quasi_identifiers if plan.columns[name].perturbation is not None]
     named = isinstance(plan.method, Microaggregation)
     if not asked:
-        return [issue("method.name", "no_quasi_identifier_is")] if named else []
+        return [issue("method.name", "none_microaggregated")] if named else []
     faults = []
     if not plan.microaggregated:
         faults.append(issue("columns", "quasi_identifiers_microaggregated_all"))

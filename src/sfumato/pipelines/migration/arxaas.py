@@ -176,7 +176,7 @@ class Rows(Value):
 
     def __post_init__(self) -> None:
         if len(set(self.names)) != len(self.names) or any(len(row) != len(self.names) for row in self.rows):
-            raise DataError("ragged.every_row_needs_a_value_for")
+            raise DataError("ragged.values_and_names")
         if not self.rows:
             raise DataError("empty.there_are_no_rows")
 
@@ -252,7 +252,7 @@ def model_of(name: str, parameters: Mapping[str, Any]) -> PrivacyModel:
         PlanError: There is no such model.
     """
     if name not in MODELS:
-        raise PlanError("model.privacymodel_must_be_one_of", names=", ".join(MODELS))
+        raise PlanError("model.unknown_model", names=", ".join(MODELS))
     promise, keys = MODELS[name]
     given = {_key(key): _parameter(parameters, key) for key in keys}
     return read(MODEL, promise | given, "privacyModels")

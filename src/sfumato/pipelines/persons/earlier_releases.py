@@ -206,7 +206,7 @@ def with_repeated_draws(plan: Plan, folders: Sequence[Path], at: str = "previous
         if isinstance(operation, Pseudonym):
             continue
         if plan.person is None or not operation.repeats:
-            faults.append(issue(f"columns.{name}.publish", "drawn_again_2", name=operation.name))
+            faults.append(issue(f"columns.{name}.publish", "name_drawn_again", name=operation.name))
             continue
         found = ((folder, released_plan(folder).perturbations.get(name)) for folder in folders)
         first, before = next((pair for pair in found if pair[1] is not None), (None, None))

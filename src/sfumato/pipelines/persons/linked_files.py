@@ -76,7 +76,7 @@ def open_files(
         PlanError: Data is given for other files, or a file's columns differ from those of the plan.
     """
     if data is not None and set(data) != set(plan.files):
-        raise PlanError("files.the_data_are_not_those_of", names=", ".join(plan.files))
+        raise PlanError("files.not_those_of_plan", names=", ".join(plan.files))
     opened: list[OpenFile] = []
     try:
         for name in parents_first(plan.files):
@@ -101,7 +101,7 @@ def _open(name: str, data: Any, plan: Plan, engine: EngineName | None, folder: P
         judged = [column for column, known in names.items() if any(model.column == known for model in plan.privacy)]
         missing_keys = [key for key in keys if key not in rows.columns]
         if missing_keys:
-            raise PlanError.listing([issue(f"files.{name}", "file_no_column_by", missing_key=missing_keys[0])], "files")
+            raise PlanError.listing([issue(f"files.{name}", "file_lacks_join_key", missing_key=missing_keys[0])], "files")
         check_texts(own, rows)
         text_counts = rows.count((*own.quasi_identifiers, *judged, *keys), MissingRules())
         codings = _codings(name, text_counts, own)
@@ -200,7 +200,7 @@ def _places(entry: OpenFile, key: str) -> dict[str | None, int]:
     texts = entry.texts(key)
     places = {text: place for place, text in enumerate(texts)}
     if None in places or len(places) != len(texts):
-        raise DataError("key.files_the_key_is_missing_in", name=entry.name, column=key).about(column=key)
+        raise DataError("key.missing_or_repeated", name=entry.name, column=key).about(column=key)
     return places
 
 

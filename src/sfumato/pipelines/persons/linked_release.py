@@ -81,7 +81,7 @@ def anonymize_files(
         verdict = judge_joined(resolved, published)
         refuse(verdict.checked, resolved)
         if not verdict.satisfied:
-            raise InternalError("promise.the_published_files_do_not")
+            raise InternalError("promise.files_together")
         unique = unique_rows_of_files(resolved, opened, published)
         seconds = perf_counter() - begin
         figures = _figures(resolved, relations, placement, verdict, unique, opened[0].engine.name, seconds)

@@ -108,14 +108,14 @@ def _judged(plan: Plan, releases: Sequence[EarlierRelease], now: Mapping[str, Ha
     together = judge_histories([*classes, now], [*erased, {}], k)
     if together.hold:
         return together
-    raise UnattainableError("previous.previous_comparing_the_releases_would", k=k, count=together.smallest)
+    raise UnattainableError("previous.small_groups", k=k, count=together.smallest)
 
 
 def _with_levels(plan: Plan, last: EarlierRelease) -> Plan:
     """Return the plan with the levels of the last release, and without suppression for other reasons."""
     if not last.levels:
         raise PlanError(
-            "previous-levels.previous_chose_no_levels_its", name=last.folder.name, word=last.plan.method.name
+            "previous-levels.no_levels", name=last.folder.name, word=last.plan.method.name
         )
     columns = {
         name: replace(column, min_level=last.levels[name], max_level=last.levels[name])
@@ -155,7 +155,7 @@ def _labels(plan: Plan, name: str, texts: Sequence[str | None]) -> list[str | No
         raise PlanError("previous-levels.has_no_hierarchy", name=name)
     ladder = hierarchy.fit(values).hierarchy
     if column.min_level >= len(ladder.labels):
-        raise PlanError("previous-levels.previous_the_earlier_release_has", name=name, level=column.min_level)
+        raise PlanError("previous-levels.unknown_level", name=name, level=column.min_level)
     of_form = {form: ladder.published(form, column.min_level) for form in values if form in ladder.places}
     of_text = {text: of_form.get(form or "") for text, form in zip(present, forms, strict=True)}
     return [of_text.get(text or "") for text in texts]

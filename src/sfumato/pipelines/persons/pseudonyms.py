@@ -61,7 +61,7 @@ def read_key(path: Path) -> PseudonymKey:
     try:
         return PseudonymKey.of_dict(json.loads(path.read_text(encoding="utf-8")))
     except (OSError, UnicodeDecodeError, ValueError):
-        raise PlanError("key.is_no_key_file_of", name=path.name) from None
+        raise PlanError("key.not_a_key_file", name=path.name) from None
 
 
 def exposed_keys(plan: Plan) -> tuple[str, ...]:
@@ -161,12 +161,12 @@ def _check_published(folder: Path, column: str, pseudonyms: Sequence[str], quote
     with closing(open_published(checksums.data_of(folder), DataPlan(header=True), quotes)) as engine:
         texts = {*engine.count((column,), MissingRules()).values[0]}
     if not texts.issuperset(pseudonyms):
-        raise DataError("pseudonym.a_text_is_no_pseudonym_of")
+        raise DataError("pseudonym.not_published")
 
 
 def _column(names: Sequence[str], column: str | None) -> str:
     if not names:
-        raise PlanError("pseudonym.this_release_has_no")
+        raise PlanError("pseudonym.none_in_release")
     if column is None and len(names) > 1:
         raise PlanError("column.several_columns_have_pseudonyms", names=", ".join(names))
     if column is not None and column not in names:
@@ -181,7 +181,7 @@ def _fingerprint(folder: Path, column: str) -> Any:
         operations = report["perturbation"]["operations"]
         return next(part["key"] for part in operations if part["columns"] == [column])
     except (OSError, ValueError, KeyError, TypeError, StopIteration):
-        raise PlanError("key.report_json_does_not_tell_the") from None
+        raise PlanError("key.not_in_report") from None
 
 
 def _log(path: Path, key: PseudonymKey, folder: Path, column: str, number: int, by: str, reason: str) -> None:

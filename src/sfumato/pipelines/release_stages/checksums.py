@@ -69,7 +69,7 @@ def data_of(folder: Path) -> Path:
         if (folder / name).exists():
             return folder / name
     check_single(folder)
-    raise DataError("no-file.holds_no_data_csv_or", name=folder.name)
+    raise DataError("no-file.no_data_in_folder", name=folder.name)
 
 
 def checksums(folder: Path) -> dict[str, str]:

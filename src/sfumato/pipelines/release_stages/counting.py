@@ -47,7 +47,7 @@ def published_reading(plan: Plan, source: Engine) -> MissingRules:
     forms, _ = canonical(texts, plan.columns[subset.column].type)
     marks = [subset.value == (text if form is None else form) for text, form in zip(texts, forms, strict=True)]
     if not any(marks):
-        raise PlanError("named-values.privacy_no_row_has_the", column=subset.column).about(values=[subset.value])
+        raise PlanError("named-values.no_row_in_subset", column=subset.column).about(values=[subset.value])
     return MissingRules(tuple(text for text, marked in zip(texts, marks, strict=True) if not marked), (subset.column,))
 
 
@@ -121,7 +121,7 @@ def check_columns(plan: Plan, columns: tuple[str, ...]) -> None:
         if further in columns or further == plan.output.class_column
     ]
     if plan.output.class_column in columns:
-        faults.append(issue("output.class_column", "is_the_name_of"))
+        faults.append(issue("output.class_column", "name_of_a_column"))
     if faults:
         raise PlanError.listing(faults, "columns")
 
@@ -355,7 +355,7 @@ def absent(model: PrivacyModel, table: FrequencyTable) -> int:
     present = {meaning[text] for text in texts}
     lacking = [text for text in model.listed_values if meaning[text] not in present]
     if len(lacking) == len(model.listed_values):
-        raise PlanError("named-values.privacy_names_no_value_that", name=model.name, column=model.column).about(
+        raise PlanError("named-values.value_not_in_column", name=model.name, column=model.column).about(
             values=lacking
         )
     return len(lacking)
@@ -376,5 +376,5 @@ def recount(published: Engine, prediction: ExpectedCounts, shared: SharedCounts 
     )
     difference = prediction.difference(text_counts)
     if difference:
-        raise InternalError("recount.what_was_written_is", problem=difference)
+        raise InternalError("recount.written_differently", problem=difference)
     return text_counts

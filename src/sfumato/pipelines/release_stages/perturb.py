@@ -237,7 +237,7 @@ def least_alike(columns: Sequence[Floats]) -> int:
 
 
 def _differs(what: str) -> InternalError:
-    return InternalError("recount.what_was_written_is", problem=what)
+    return InternalError("recount.written_differently", problem=what)
 
 
 def _figures(plan: Plan, parts: Sequence[PerturbationResult], keys: Mapping[str, PseudonymKey]) -> dict[str, Any]:

@@ -102,7 +102,7 @@ def read_keys(path: Path) -> tuple[Key, ...]:
             raise OSError("no regular file")
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError):
-        raise PlanError("api-keys.the_file_of_api_keys_cannot", name=path.name) from None
+        raise PlanError("api-keys.unreadable_file", name=path.name) from None
     entries = [(number, line.strip()) for number, line in enumerate(lines, 1)]
     keys = tuple(_key(line, number, path) for number, line in entries if line and line[0] != "#")
     if not keys:
@@ -292,7 +292,7 @@ def _write(path: Path, lines: list[str], readers: _Readers) -> None:
             os.fsync(descriptor)
         partial.replace(path)
     except PermissionError:
-        raise PlanError("api-keys.file_keys_could_not") from None
+        raise PlanError("api-keys.owner_and_group") from None
     finally:
         partial.unlink(missing_ok=True)
 

@@ -168,5 +168,5 @@ class OpenId:
         except (httpx.HTTPError, ValueError):
             content = None
         if not isinstance(content, dict):
-            raise EngineError("openid.the_openid_provider_does")
+            raise EngineError("openid.no_answer")
         return content

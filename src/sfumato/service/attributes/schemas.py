@@ -50,7 +50,7 @@ class AnonymizeRequest(_Options):
         if not places:
             raise missing("configurationURL or configuration")
         if len(places) > 1:
-            raise RefusedError("body.schema", Message("error.part.give_one_configuration_not"))
+            raise RefusedError("body.schema", Message("error.part.one_configuration"))
         return self.configurationURL or self.configurationUrl
 
 

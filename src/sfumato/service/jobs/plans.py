@@ -95,7 +95,7 @@ def check_plan(plan: dict[str, Any], kind: str, files: Container[str]) -> None:
 
         named = read_plan(plan).data.source
     if not named:
-        raise PlanError("no-source.no_data_came_with")
+        raise PlanError("no-source.no_data")
 
 
 def with_quoted_formulas(plan: Mapping[str, Any]) -> dict[str, Any]:
@@ -123,11 +123,11 @@ def check_paths(plan: Any, files: Container[str], shape: Schema[Any] | None = No
     shapes: tuple[Schema[Any], ...] = (PLAN, TABLE_PLAN) if shape is None else (shape,)
     for at, path in {pair for own in shapes for pair in paths_in(own, plan)}:
         if path not in files:
-            faults.append(issue(at, "the_plan_names_a"))
+            faults.append(issue(at, "named_file_missing"))
         elif format_named(path) is DUCKDB_FILE:
-            faults.append(issue(at, "duckdb_files_are_not"))
+            faults.append(issue(at, "duckdb_files_refused"))
     data = plan.get("data") if isinstance(plan, dict) else None
     if isinstance(data, dict) and data.get("format") == DUCKDB_FILE.name:
-        faults.append(issue("data.format", "duckdb_files_are_not"))
+        faults.append(issue("data.format", "duckdb_files_refused"))
     if faults:
         raise PlanError.listing(sorted(faults, key=lambda fault: fault.path), "path")

@@ -194,7 +194,7 @@ class JobEndpoints:
         if not user.name:
             raise RefusedError("access.nobody", "Jobs are listed for users; nobody signs in here.")
         if all and user.role != "admin":
-            raise RefusedError("access.role", Message("error.part.only_admins_see_the"))
+            raise RefusedError("access.role", Message("error.part.only_admins"))
         jobs = self._pool.store.of_owner(None if all else user.owner, limit, before)
         listed = [describe(job) | ({"owner": job.owner} if all else {}) for job in jobs]
         return JSONResponse({"jobs": listed, "before": jobs[-1].created if len(jobs) == limit else None})
@@ -224,7 +224,7 @@ class JobEndpoints:
         folder = self._finished(request, job_id)
         path = result_files(folder).get(name)
         if path is None:
-            raise RefusedError("jobs.file", Message("error.part.the_result_has_no"))
+            raise RefusedError("jobs.file", Message("error.part.no_such_result_file"))
         return FileResponse(path, filename=path.name)
 
     def _job(self, request: Request, job_id: str, admins: bool = False) -> Job:
@@ -242,7 +242,7 @@ class JobEndpoints:
             raise RefusedError("jobs.state", Message("error.part.the_job_is", state=job.state))
         folder = self._pool.folders.output(job) / "result"
         if not folder.is_dir():
-            raise RefusedError("jobs.gone", Message("error.part.the_files_of_this"))
+            raise RefusedError("jobs.gone", Message("error.part.result_files_removed"))
         return folder
 
 

@@ -222,7 +222,7 @@ def floor_of(table: ArgusTable) -> Numbers:
 def check_codes(tree: CodeTree, code: Code, name: str, line: int, column: int) -> None:
     """Refuse a code that a hierarchy does not have."""
     if code != tree.root and code not in tree.parents:
-        hint = unknown_code(code[0], tree.parents, Message("error.part.add_it_to_the_hierarchy_or"))
+        hint = unknown_code(code[0], tree.parents, Message("error.part.add_to_hierarchy"))
         error = wrong(name, line, column, "unknown-code.hierarchy", hint=hint, column=tree.name)
         raise error.about(values=[code[0]], rows=[line])
 

@@ -150,7 +150,7 @@ def _masked(part: TablePart, method: str, deadline: Deadline) -> SuppressedCells
 def _protected(table: ArgusTable, masked: SuppressedCells, shown: BoolArray | None = None) -> Protected:
     if not masked.audit.passed:
         raise ViolationError(
-            "audit.the_attacker_still_narrows_2",
+            "audit.narrowed_cells_named",
             count=len(masked.audit.failing),
             named=cells_named(masked.audit.failing),
         )
@@ -316,7 +316,7 @@ def _check_largest(table: ArgusTable, rule: RuleCall) -> None:
     if needed > len(table.largest):
         numbers = ",".join(f"{number:g}" for number in rule.numbers)
         raise PlanError(
-            "rule.rule_needs_the_largest_contributions_of",
+            "rule.needs_largest_contributions",
             name=rule.name,
             one=numbers,
             count=needed,
@@ -340,7 +340,7 @@ def _requested(
 ) -> tuple[BoolArray, Numbers, Numbers, ArgusStatus]:
     """Apply REQ(percent for the first request code, for the second, minimum respondents, margin in percent)."""
     if requests is None or not table.largest:
-        raise PlanError("rule.rule_req_needs_the")
+        raise PlanError("rule.needs_requests")
     share = 100.0 * np.abs(table.largest[0]) / np.maximum(np.abs(table.values), 1e-300)
     limits = {requests.first: numbers[0], requests.second: numbers[1] if len(numbers) > 1 else numbers[0]}
     limit = np.array([limits.get(code, np.inf) if code else np.inf for code in requests.codes])
@@ -352,7 +352,7 @@ def _requested(
 
 def _respondents(table: ArgusTable) -> Numbers:
     if table.frequency is None:
-        raise PlanError("rule.the_rule_needs_the")
+        raise PlanError("rule.needs_respondents")
     return table.frequency
 
 

@@ -99,7 +99,7 @@ def _check_margins(lines: Grid, labels: Sequence[Any], margins: str | None, sums
     totals = {one.total for one in sums}
     for place in np.flatnonzero(_margins(labels, margins) & lines.any(axis=1)).tolist():
         if place not in totals:
-            raise DataError("totals.a_margin_of_the", name=label_text(labels[place]))
+            raise DataError("totals.margin_of_crosstab", name=label_text(labels[place]))
 
 
 def _check_near(lines: Grid, labels: Sequence[Any], sums: Sequence[Sum]) -> None:
@@ -128,7 +128,7 @@ def _declared(lines: Grid, labels: Sequence[Any], subtotals: Subtotals) -> list[
         if all(name in places for name in (total, *parts)):
             one = Sum(places[total], tuple(sorted({places[part] for part in parts})))
             if one.total in one.parts or not np.array_equal(lines[list(one.parts)].sum(axis=0), lines[one.total]):
-                raise DataError("totals.subtotals_is_not_the_sum_of", name=total)
+                raise DataError("totals.subtotal", name=total)
             sums.append(one)
     return sums
 
@@ -156,7 +156,7 @@ def ratios_in(crosstab: Crosstab, derived: Derived) -> dict[int, Ratio]:
         counted = label not in derived and place not in sure and crosstab.values[:, place].max(initial=0.0) <= 1
         ratio = None if counted or derived.get(label, ()) is None else _ratio_of(crosstab, place, derived, parts)
         if ratio is None and place in sure and (place not in whole or label in derived):
-            raise DataError("not-a-count.a_column_of_the_crosstab_is", column=label_text(label))
+            raise DataError("not-a-count.crosstab_column", column=label_text(label))
         if ratio is None and place in whole and label not in derived and place in figures:
             raise _figure_refusal("column", label)
         if ratio is not None and place in sure:
@@ -258,7 +258,7 @@ def _check_names(crosstab: Crosstab, derived: Derived) -> None:
     counted = {label for label, parts in derived.items() if parts is None} & {*crosstab.rows}
     missing = [name for name in named if name not in crosstab.columns and name not in counted]
     if missing:
-        raise PlanError("no-column.the_crosstab_has_no", column=missing[0])
+        raise PlanError("no-column.in_crosstab", column=missing[0])
 
 
 def _is_whole(column: Grid) -> bool:

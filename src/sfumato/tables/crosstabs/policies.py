@@ -79,7 +79,7 @@ def apply(
 
 def _check_counts(grid: Grid) -> None:
     if np.isnan(grid).any() or (grid < 0).any() or (grid != np.round(grid)).any():
-        raise DataError("not-a-count.a_cell_of_the")
+        raise DataError("not-a-count.crosstab_cell")
 
 
 def _protected(grid: Grid, small: BoolArray, relations: LinearConstraints, zeros: bool) -> BoolArray:

@@ -89,7 +89,7 @@ def read_crosstab(header: Sequence[str], cells: Sequence[Sequence[Text]]) -> Pub
     columns = [[row[place] for row in cells] for place in range(len(header))]
     numbers = _number_columns(header, columns)
     if not numbers:
-        raise DataError("counts.the_table_holds_no")
+        raise DataError("counts.no_counts")
     read = {place: column_cells(columns[place]) for place in numbers}
     shares = [place for place in numbers if _is_share(header[place], read[place])]
     counts = [place for place in numbers if place not in shares]

@@ -101,7 +101,7 @@ def _cell(
     key = tuple((text,) for text, _ in fields[:size])
     for (text, column), tree in zip(fields[:size], table.trees, strict=True):
         if (text,) != tree.root and (text,) not in tree.parents:
-            do = Message("error.part.correct_the_code_a_total_has")
+            do = Message("error.part.correct_code_of_total")
             raise wrong(name, number, column, "unknown-code.no_such_code", hint=do, name=tree.name)
     if key not in places:
         raise wrong(name, number, 1, "unknown-code.the_table_has_no_such_cell")
@@ -136,13 +136,13 @@ def _check_blank(word: str, column: int, name: str, number: int) -> None:
     """Report a blank after an action where the separator belongs."""
     first, *rest = word.split() or [""]
     if rest and first in (*ACTIONS, *AMOUNTS):
-        raise wrong(name, number, column + len(first), "action.a_blank_stands_behind_where_the", name=first)
+        raise wrong(name, number, column + len(first), "action.blank_for_separator", name=first)
 
 
 def _amount(action: Sequence[tuple[str, int]], place: int, name: str, number: int) -> float:
     if len(action) <= place:
         last = action[-1][1] + len(action[-1][0])
-        raise wrong(name, number, last, "length.an_amount_is_missing_behind_the")
+        raise wrong(name, number, last, "length.missing_amount")
     amount = number_in(action[place][0], name, number, action[place][1])
     if amount < 0:
         raise wrong(name, number, action[place][1], "format.the_amount_is_negative")

@@ -283,7 +283,7 @@ def _check_leads(table: ArgusTable) -> None:
     deep = [tree for tree in table.trees if _is_deep(tree)]
     for tree in deep:
         if any(code[0].startswith("@") or code[0] != code[0].strip() for code in tree.parents):
-            raise PlanError("unwritable.code_begins_or_or", name=tree.name)
+            raise PlanError("unwritable.code_in_hrc_file", name=tree.name)
 
 
 def _further(table: ArgusTable) -> list[tuple[str, str, Numbers]]:

@@ -25,7 +25,7 @@ def parse_hrc(lines: Sequence[str], file: str, name: str, total: str, lead: str 
     parents = parents_in(lines, file, lead)
     if total in parents:
         number = next(place for place, line in enumerate(lines, start=1) if line.strip().lstrip(lead).strip() == total)
-        raise wrong(file, number, 1, "hierarchy.the_code_is_that_of_the")
+        raise wrong(file, number, 1, "hierarchy.code_of_total")
     return CodeTree(name, (total,), {(code,): (above or total,) for code, above in parents.items()})
 
 
@@ -89,7 +89,7 @@ def tree_of_rows(rows: Sequence[tuple[str, str]], name: str) -> CodeTree:
     total = rows[0][1]
     lines = ["@" * (len(marks) - 2) + code for marks, code in rows[1:]]
     if any(len(marks) < 2 for marks, _ in rows[1:]):
-        raise DataError("hierarchy.the_rows_of_a_hierarchy_have")
+        raise DataError("hierarchy.two_totals")
     return parse_hrc(lines, "rows", name, total)
 
 
@@ -118,7 +118,7 @@ def tree_of_json(text: str, name: str) -> CodeTree:
 
     def add(node: Mapping[str, Any], above: Code | None) -> None:
         if not isinstance(node, Mapping) or "name" not in node:
-            raise DataError("hierarchy.a_node_of_the")
+            raise DataError("hierarchy.node_without_name")
         code = (str(node["name"]),)
         if above is not None:
             parents[code] = above

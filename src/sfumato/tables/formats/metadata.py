@@ -201,8 +201,8 @@ def _tagged(variable: Variable, tag: str, rest: list[str], name: str, number: in
         for text in rest:
             number_in(text, name, number, column)
     if tag == "DECIMALS" and not (rest[0].isascii() and rest[0].isdigit()):
-        do = Message("error.part.write_a_whole_number_such_as")
-        raise wrong(name, number, column, "metadata.the_number_of_decimals_is_no", hint=do)
+        do = Message("error.part.write_whole_number")
+        raise wrong(name, number, column, "metadata.decimals_not_whole", hint=do)
     if tag == "HIERLEVELS":
         _check_levels(variable, rest, name, number, column)
     return replace(variable, options={**variable.options, tag: tuple(rest)})
@@ -211,14 +211,14 @@ def _tagged(variable: Variable, tag: str, rest: list[str], name: str, number: in
 def _check_levels(variable: Variable, widths: list[str], name: str, number: int, column: int) -> None:
     """Refuse levels whose digits do not add up to those of the code."""
     if not all(text.isascii() and text.isdigit() for text in widths) or not any(map(int, widths)):
-        raise wrong(name, number, column, "metadata.the_digits_of_levels_are_no")
+        raise wrong(name, number, column, "metadata.digits_not_whole")
     digits = sum(map(int, widths))
     if variable.length and digits != variable.length:
         raise wrong(
             name,
             number,
             column,
-            "metadata.the_levels_have_digits_together_and",
+            "metadata.digits_of_code",
             count=digits,
             column=variable.name,
             number=variable.length,

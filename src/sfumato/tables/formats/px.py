@@ -99,7 +99,7 @@ def parse_px(text: str, name: str = "the text") -> ArgusTable:
     entries, data, line = _parsed(text, name)
     variables = [*_texts(entries, ("STUB",)), *_texts(entries, ("HEADING",))]
     if not variables:
-        raise wrong(name, 1, 1, "px.neither_stub_nor_heading_is_there")
+        raise wrong(name, 1, 1, "px.no_stub_and_no_heading")
     trees, codes = [], []
     for variable in variables:
         own = _texts(entries, ("CODES", variable)) or _texts(entries, ("VALUES", variable))
@@ -240,11 +240,11 @@ def _tree(variable: str, codes: list[str], entries: Entries, name: str) -> CodeT
         return CodeTree(variable, (codes[0],), {(code,): (codes[0],) for code in codes[1:]})
     unknown = [code for pair in pairs for code in pair if code not in codes]
     if unknown:
-        raise wrong(name, line, 1, "unknown-code.hierarchies_of_name_a_code_that", column=variable)
+        raise wrong(name, line, 1, "unknown-code.code_only_in_hierarchy", column=variable)
     _check_tree(variable, pairs, name, line)
     total = next(iter(_TEXT.findall(text)), "")
     if left := set(codes) - {total} - {child for _, child in pairs}:
-        raise wrong(name, line, 1, "unknown-code.hierarchies_of_leave_out_of_its", column=variable, count=len(left))
+        raise wrong(name, line, 1, "unknown-code.codes_without_hierarchy", column=variable, count=len(left))
     return CodeTree(variable, (total,), {(child,): (parent,) for parent, child in pairs})
 
 

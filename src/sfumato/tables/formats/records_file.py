@@ -133,7 +133,7 @@ def _check_end(records: Records) -> None:
         *others, field = records.text(records.metadata.variables[-1].name)
         cut = not field and all(others)
     if cut:
-        raise wrong(records.name, number, len(last) + 1, "truncated.the_last_record_ends_before_its")
+        raise wrong(records.name, number, len(last) + 1, "truncated.last_record")
 
 
 def _record(line: str, number: int, metadata: Metadata, name: str) -> list[str]:

@@ -69,16 +69,16 @@ def _cell(line: str, number: int, place: int, name: str) -> tuple[list[float], A
     fields = fields_in(line, None)
     if len(fields) != WIDTH:
         do = Message("error.part.a_cell_is_id_value_cost")
-        raise wrong(name, number, 1, "length.a_cell_has_fields_this_line_2", hint=do, count=WIDTH, number=len(fields))
+        raise wrong(name, number, 1, "length.number_of_fields", hint=do, count=WIDTH, number=len(fields))
     if fields[0][0] != str(place):
-        raise wrong(name, number, 1, "format.the_id_is_not", number=place)
+        raise wrong(name, number, 1, "format.wrong_id", number=place)
     mark, column = fields[3]
     if mark.lower() not in MARKS:
         raise wrong(name, number, column, "status.the_status_is_none_of_s")
     numbers = [number_in(text, name, number, start) for text, start in (fields[1:3] + fields[4:])]
     value, _, low, high, *levels = numbers
     if not low <= value <= high:
-        do = Message("error.part.correct_the_value_or_lb_and")
+        do = Message("error.part.correct_value_or_bounds")
         raise wrong(name, number, fields[1][1], "bounds.the_value_does_not_lie_within", hint=do)
     if min(levels) < 0:
         raise wrong(name, number, fields[6][1], "level.a_protection_level_is_negative")
@@ -111,7 +111,7 @@ def _relation(line: str, number: int, many: int, name: str) -> tuple[list[int], 
         raise wrong(name, number, line.rindex(rest.split()[0]) + 1, "format.terms")
     for cell, _ in terms:
         if int(cell) >= many:
-            raise wrong(name, number, len(head) + 2, "format.there_is_no_cell_2", number=cell)
+            raise wrong(name, number, len(head) + 2, "format.no_such_cell", number=cell)
     return [int(cell) for cell, _ in terms], [
         number_in(coef, name, number, len(head) + 2, Message("phrase.coefficient")) for _, coef in terms
     ]

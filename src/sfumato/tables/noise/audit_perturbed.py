@@ -48,7 +48,7 @@ def review_perturbed(columns: TextColumns, plan: TablePlan, reading: ParsedTable
         DataError: A cell is not a number, or no consistent table is within the perturbation that the plan states.
     """
     if np.isnan(reading.exact).any():
-        raise DataError("unreadable-cell.a_published_cell_is")
+        raise DataError("unreadable-cell.not_a_number")
     if reading.valued:
         parts = perturbed_parts(plan, columns)
         return joined([_with_values(part, plan, columns, reading.exact[part.rows]) for part in parts])

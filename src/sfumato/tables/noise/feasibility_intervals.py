@@ -213,7 +213,7 @@ def possible_counts(table: Ptable, published: Numbers, zeros: float, values: Num
     unique = {number: possible_counts_of(table, round(number), zeros) for number in set(published.tolist())}
     wrong = [number for number, own in unique.items() if not len(own.counts) or number != round(number)]
     if wrong:
-        raise DataError("contradiction.a_published_number_is")
+        raise DataError("contradiction.impossible_number")
     known = [unique[number] for number in published.tolist()]
     if values is None:
         return [own.counts for own in known]

@@ -72,8 +72,8 @@ def _ptable(lines: list[Line], name: str) -> Ptable:
             name,
             lines[0].number,
             1,
-            "ptable.neither_j_nor_v_is_there",
-            hint=Message("error.part.name_the_target_j_or_the"),
+            "ptable.no_target_and_no_noise",
+            hint=Message("error.part.name_target_or_noise"),
         )
     rows: dict[int, dict[int, float]] = {}
     starts: dict[int, int] = {}
@@ -91,7 +91,7 @@ def _ptable(lines: list[Line], name: str) -> Ptable:
         row[target] = chance
     if not max(rows):
         raise wrong(
-            name, lines[-1].number, 1, "ptable.there_is_no_row_of_a", hint=Message("error.part.give_one_for_each_count")
+            name, lines[-1].number, 1, "ptable.no_positive_count", hint=Message("error.part.give_one_for_each_count")
         )
     return Ptable(tuple(_row(count, rows, starts, name) for count in range(1, max(rows) + 1)))
 
@@ -106,7 +106,7 @@ def _entry(line: Line, header: list[str], name: str) -> tuple[int, int, float]:
                 line.number,
                 place + 1,
                 "ptable.no_number",
-                hint=Message("error.part.write_a_finite_one_such_as"),
+                hint=Message("error.part.write_finite_number"),
                 column=column,
             )
         return value
@@ -133,7 +133,7 @@ def _row(count: int, rows: dict[int, dict[int, float]], starts: dict[int, int], 
             name,
             later,
             1,
-            "ptable.the_row_of_the_count_is",
+            "ptable.missing_count",
             hint=Message("error.part.give_one_for_each_count"),
             count=count,
         )

@@ -153,7 +153,7 @@ def _infeasible(steps: int) -> UnattainableError:
 
 def _out_of_time(extra: int) -> UnattainableError:
     with_steps = f" with {extra} further steps" if extra else ""
-    return UnattainableError("time-limit.the_time_was_over_before_a", reason=with_steps)
+    return UnattainableError("time-limit.no_rounding_found", reason=with_steps)
 
 
 def round_part(

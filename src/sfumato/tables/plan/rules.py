@@ -286,7 +286,7 @@ class StatusColumn(Value):
         if len(wrong):
             texts = columns.text(self.column)
             raise DataError(
-                "status-mark.column_has_marks_that", column=self.column, count=len(wrong), row=wrong[0] + 1
+                "status-mark.unknown_marks", column=self.column, count=len(wrong), row=wrong[0] + 1
             ).about(
                 values=list(dict.fromkeys(texts[row] for row in wrong)),
                 column=self.column,
@@ -300,7 +300,7 @@ def check_marks(rules: Sequence[SensitivityRule], columns: TextColumns) -> None:
         if not isinstance(rule, StatusColumn) or rule.sensitive == UNSAFE_MARKS or rule.column not in columns:
             continue
         if not _marked(columns, rule.column, rule.sensitive).any():
-            raise DataError("status-mark.no_cell_has_a", column=rule.column).about(column=rule.column)
+            raise DataError("status-mark.no_sensitive_mark", column=rule.column).about(column=rule.column)
 
 
 class Waiver(Value):

@@ -49,7 +49,7 @@ class AttackerOptions(Value):
 
     def __post_init__(self) -> None:
         if not self.outsider:
-            raise ValueError(Message("error.value.the_outsider_cannot_be"))
+            raise ValueError(Message("error.value.outsider_always_attacks"))
 
 
 Texts = tuple[str, ...]
@@ -95,9 +95,9 @@ class TableSource(Value):
         if (self.cells is None) != (self.relations is None):
             raise ValueError(Message("error.value.cells_and_relations_go"))
         if self.contributors and len(self.contributors) != len(self.contributions):
-            raise ValueError(Message("error.value.contributors_are_who_the"))
+            raise ValueError(Message("error.value.contributors_and_contributions"))
         if self.cells is not None and (self.source is not None or self.group_by):
-            raise ValueError(Message("error.value.a_table_given_by"))
+            raise ValueError(Message("error.value.cells_and_relations_alone"))
 
     @property
     def dialect(self) -> Dialect:
@@ -123,9 +123,9 @@ class Dimension(Value):
 
     def __post_init__(self) -> None:
         if bool(self.levels) == (self.column is not None):
-            raise ValueError(Message("error.value.give_either_levels_or"))
+            raise ValueError(Message("error.value.levels_or_column"))
         if self.hierarchy is not None and self.column is None:
-            raise ValueError(Message("error.value.a_hierarchy_goes_with"))
+            raise ValueError(Message("error.value.hierarchy_needs_column"))
 
     def placed(self, folder: Path) -> "Dimension":
         """Return the dimension with the path of its hierarchy resolved; a second call changes nothing."""
@@ -145,7 +145,7 @@ class TableSpec(Value):
 
     def __post_init__(self) -> None:
         if not PLAIN_NAME.fullmatch(self.name):
-            raise ValueError(Message("error.value.the_name_of_a"))
+            raise ValueError(Message("error.value.table_name_as_folder"))
 
 
 def named_twice(dimensions: Mapping[str, Dimension]) -> str | None:
@@ -194,7 +194,7 @@ class Protection(Value):
 
     def __post_init__(self) -> None:
         if (self.percent is None) == (self.lower is None and self.upper is None):
-            raise ValueError(Message("error.value.give_either_percent_or"))
+            raise ValueError(Message("error.value.percent_or_bounds"))
 
 
 RoundingKind = Literal["controlled", "small-count", "random", "deterministic"]

@@ -93,7 +93,7 @@ class TablePlan(Value):
         if self.tables and (by_cells or self.dimensions or self.table.source or self.table.group_by):
             raise ValueError(Message("error.value.several_tables_have_their"))
         if len({crossing.name for crossing in self.tables}) < len(self.tables):
-            raise ValueError(Message("error.value.two_tables_have_the"))
+            raise ValueError(Message("error.value.repeated_table_name"))
         if (self.previous or self.table.microdata) and (by_cells or self.table.group_by):
             raise ValueError(Message("error.value.previous_and_microdata_go"))
         crossed = [self.dimensions, *(crossing.dimensions for crossing in self.tables)]
@@ -101,7 +101,7 @@ class TablePlan(Value):
             raise ValueError(Message("error.value.two_dimensions_of_one", twice=twice))
         for rule in self.primary:
             if isinstance(rule, GroupDisclosure) and not any(rule.dimension in own for own in crossed):
-                raise ValueError(Message("error.value.rule_group_disclosure_there", dimension=rule.dimension))
+                raise ValueError(Message("error.value.unknown_dimension", dimension=rule.dimension))
         if self.previous and self.perturbation is not None:
             raise ValueError(Message("error.value.previous_goes_with_masks"))
         unfit = self._unfit_files()

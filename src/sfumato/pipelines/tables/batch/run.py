@@ -156,7 +156,7 @@ def _run(command: Command, state: BatchState, name: str, scratch: Path) -> None:
 def _open(command: Command, state: BatchState, tabular: bool) -> None:
     path = state.folder / batch_file.file_in(command)
     if not path.is_file():
-        raise DataError("unreadable.the_file_is_not_there", name=path.name)
+        raise DataError("unreadable.no_such_file", name=path.name)
     if tabular is not state.tabular or not tabular:
         state.clear()
     state.data, state.tabular, state.metadata = path, tabular, None
@@ -178,7 +178,7 @@ def _unread(state: BatchState) -> TableJob:
     """Return the last table; its rules must be specified before it is read, because later ones have no effect."""
     job = _last(state)
     if job.table is not None:
-        raise PlanError("order.the_table_was_read_already_and")
+        raise PlanError("order.table_already_read")
     return job
 
 
