@@ -93,8 +93,8 @@ class KeyedPseudonyms:
         """Return the pseudonym of an identifier."""
         content = text.encode()
         padding = BLOCK - len(content) % BLOCK
-        sealed = self._cipher.encrypt(content + bytes([padding]) * padding, None)
-        return b32encode(sealed).decode().rstrip("=").lower()
+        encrypted = self._cipher.encrypt(content + bytes([padding]) * padding, None)
+        return b32encode(encrypted).decode().rstrip("=").lower()
 
     def reveal(self, pseudonym: str) -> str:
         """Return the identifier of a pseudonym.
@@ -283,8 +283,8 @@ class FF1:
         return block
 
     def _block(self, block: bytes) -> bytes:
-        sealed: bytes = self._encryptor.update(block)
-        return sealed
+        encrypted: bytes = self._encryptor.update(block)
+        return encrypted
 
     def _number(self, numerals: Sequence[int]) -> int:
         number = 0

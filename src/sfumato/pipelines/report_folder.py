@@ -256,8 +256,8 @@ def add_to_folder(folder: Path, report: AttackReport) -> None:
         handed_out = json.loads(texts["report-external.json"])
         texts["report-external.json"] = _json({**handed_out, "attack": summary(figures)})
         texts["report-external.html"] = placed(texts["report-external.html"], figures, words, to_hand_out=True)
-    sealed = {**content, "attack": figures, **external_checksums(texts)}
-    texts |= {"report.json": _json(sealed), "attack.json": _json(figures)}
+    complete = {**content, "attack": figures, **external_checksums(texts)}
+    texts |= {"report.json": _json(complete), "attack.json": _json(figures)}
     for name, text in texts.items():
         _replace(folder / name, text)
 

@@ -138,9 +138,7 @@ def policy_named(name: str, values: Mapping[str, float] | None = None) -> Policy
     settable = [clause.name for clause in policy.clauses if clause.op != "attested"]
     for key in values or {}:
         if key not in settable:
-            raise PlanError(
-                "no-clause.without_value", hint=did_you_mean(key, settable), name=policy.id, word=key
-            )
+            raise PlanError("no-clause.without_value", hint=did_you_mean(key, settable), name=policy.id, word=key)
     for clause in policy.clauses:
         if clause.name in (values or {}):
             _check_value(clause, (values or {})[clause.name])

@@ -101,7 +101,9 @@ def _open(name: str, data: Any, plan: Plan, engine: EngineName | None, folder: P
         judged = [column for column, known in names.items() if any(model.column == known for model in plan.privacy)]
         missing_keys = [key for key in keys if key not in rows.columns]
         if missing_keys:
-            raise PlanError.listing([issue(f"files.{name}", "file_lacks_join_key", missing_key=missing_keys[0])], "files")
+            raise PlanError.listing(
+                [issue(f"files.{name}", "file_lacks_join_key", missing_key=missing_keys[0])], "files"
+            )
         check_texts(own, rows)
         text_counts = rows.count((*own.quasi_identifiers, *judged, *keys), MissingRules())
         codings = _codings(name, text_counts, own)

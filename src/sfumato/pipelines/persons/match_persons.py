@@ -114,9 +114,7 @@ def _judged(plan: Plan, releases: Sequence[EarlierRelease], now: Mapping[str, Ha
 def _with_levels(plan: Plan, last: EarlierRelease) -> Plan:
     """Return the plan with the levels of the last release, and without suppression for other reasons."""
     if not last.levels:
-        raise PlanError(
-            "previous-levels.no_levels", name=last.folder.name, word=last.plan.method.name
-        )
+        raise PlanError("previous-levels.no_levels", name=last.folder.name, word=last.plan.method.name)
     columns = {
         name: replace(column, min_level=last.levels[name], max_level=last.levels[name])
         if name in last.levels

@@ -273,5 +273,5 @@ def _seal(folder: Path) -> None:
     path = folder / checksums.REPORT
     report = checksums.read_mapping(path)
     if report is not None:
-        sealed = {**report, "persons_sha256": checksums.digest(folder / PERSONS_FILE)}
-        write_text(path, json.dumps(sealed, indent=2, ensure_ascii=False) + "\n")
+        complete = {**report, "persons_sha256": checksums.digest(folder / PERSONS_FILE)}
+        write_text(path, json.dumps(complete, indent=2, ensure_ascii=False) + "\n")

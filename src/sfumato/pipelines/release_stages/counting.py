@@ -355,9 +355,7 @@ def absent(model: PrivacyModel, table: FrequencyTable) -> int:
     present = {meaning[text] for text in texts}
     lacking = [text for text in model.listed_values if meaning[text] not in present]
     if len(lacking) == len(model.listed_values):
-        raise PlanError("named-values.value_not_in_column", name=model.name, column=model.column).about(
-            values=lacking
-        )
+        raise PlanError("named-values.value_not_in_column", name=model.name, column=model.column).about(values=lacking)
     return len(lacking)
 
 

@@ -72,7 +72,7 @@ def audit(
         whole, shown = with_rows_left_out(columns, attacked, reading, attacked.dimensions)
         return replace(
             judge(whole, attacked, shown),
-            all_unsafe=_all_unsafe(table, columns, reading),
+            all_unsafe=_all_sensitive(table, columns, reading),
             unexplained=unexplained_columns(columns, attacked, reading, attacked.dimensions),
             unlisted=unlisted_cells(columns, attacked, reading, attacked.dimensions),
         )
@@ -88,7 +88,7 @@ def _plan_for(table: Any, plan: TablePlan) -> TablePlan:
     return plan if plan.table.microdata is None else of_crossed(plan)
 
 
-def _all_unsafe(table: Any, columns: TextColumns, reading: ParsedTable) -> bool:
+def _all_sensitive(table: Any, columns: TextColumns, reading: ParsedTable) -> bool:
     """Return whether all suppressed cells of a `.jj` file are sensitive; such files mark no secondary suppressions."""
     if format_of(table) is not JJ:
         return False

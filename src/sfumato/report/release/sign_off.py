@@ -188,14 +188,14 @@ def rows_annex(dossier: ReportData) -> Annex:
 def _evidence(dossier: ReportData) -> Chapter:
     """Return the chapter on attacks, if any were run, and the checksums of the files."""
     words = dossier.words
-    sealed = checksums(words, list(_seals(dossier)))
+    shown = checksums(words, list(_seals(dossier)))
     figures: Mapping[str, Any] | None = dossier.report.details.get("attack")
     if figures is None:
-        return Chapter(words["annex.evidence"], [words["annex.no_attack"]], tables=[sealed])
+        return Chapter(words["annex.evidence"], [words["annex.no_attack"]], tables=[shown])
     attacks = [[words[f"attack.{key}"] for key in HEAD], *(attack_words(one, words) for one in figures["attacks"])]
     absences = [f"{words['attack.not_run']} {why_words(absence, words)}" for absence in figures["not_run"]]
     told = [verdict(figures, words), words["attack.evidence"]]
-    return Chapter(words["annex.evidence"], told, absences, [attacks, sealed])
+    return Chapter(words["annex.evidence"], told, absences, [attacks, shown])
 
 
 def _necessity(dossier: ReportData) -> str:

@@ -176,9 +176,7 @@ def cell_keys(columns: TextColumns, name: str, modulus: int = WORD) -> list[int]
     keys = [_key(text, modulus) for text in texts]
     wrong = [place + 1 for place, key in enumerate(keys) if key is None]
     if wrong:
-        raise DataError("key.not_a_key", column=name, row=wrong[0], count=modulus).about(
-            column=name, rows=wrong
-        )
+        raise DataError("key.not_a_key", column=name, row=wrong[0], count=modulus).about(column=name, rows=wrong)
     return [key for key in keys if key is not None]
 
 

@@ -285,9 +285,7 @@ class StatusColumn(Value):
         wrong = np.flatnonzero(~known)
         if len(wrong):
             texts = columns.text(self.column)
-            raise DataError(
-                "status-mark.unknown_marks", column=self.column, count=len(wrong), row=wrong[0] + 1
-            ).about(
+            raise DataError("status-mark.unknown_marks", column=self.column, count=len(wrong), row=wrong[0] + 1).about(
                 values=list(dict.fromkeys(texts[row] for row in wrong)),
                 column=self.column,
                 rows=[int(row) + 1 for row in wrong],
