@@ -41,7 +41,7 @@ def html(protected: SuppressedTable, report: Mapping[str, Any]) -> str:
         ),
         *leaks(words, protected),
         *published(words, protected.external, protected.names(3)),
-        *sealed(words, report),
+        *checksum_lines(words, report),
     ]
     return page(title, body, words.language)
 
@@ -123,7 +123,7 @@ def leaks(words: Messages, protected: SuppressedTable) -> list[str]:
     return [section(words["tabled.leaking"], table(head, rows, words))] if rows else []
 
 
-def sealed(words: Messages, report: Mapping[str, Any]) -> list[str]:
+def checksum_lines(words: Messages, report: Mapping[str, Any]) -> list[str]:
     """Return the checksum that ties the page to the published file, if there is one."""
     if SEAL not in report:
         return []
@@ -168,7 +168,7 @@ def perturbed_html(changed: PerturbedResult, report: Mapping[str, Any]) -> str:
             table([words["measure.figure"], words["measure.value"]], _perturbed_figures(words, report), words),
         ),
         *published(words, changed.external, changed.names(1)),
-        *sealed(words, report),
+        *checksum_lines(words, report),
     ]
     return page(title, body, words.language)
 
