@@ -248,7 +248,7 @@ LOOSE = """() => [...document.querySelectorAll('h2, h3, p, .legend, .verdict str
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory):
+def printed_folder(tmp_path_factory):
     """A release whose reports speak German."""
     place = tmp_path_factory.mktemp("printed")
     dataset = patients()
@@ -289,8 +289,8 @@ def test_a_report_on_a_table_keeps_words_and_headings_together(open_page, table_
 
 
 @pytest.mark.parametrize("name", ["report", "report-external"])
-def test_a_printed_report_keeps_words_and_headings_together(open_page, folder, name) -> None:
-    page = open_page((folder / f"{name}.html").as_uri(), width=PAPER)
+def test_a_printed_report_keeps_words_and_headings_together(open_page, printed_folder, name) -> None:
+    page = open_page((printed_folder / f"{name}.html").as_uri(), width=PAPER)
     page.emulate_media(media="print")
     assert page.locator("td").count() > 20
     assert page.evaluate(TORN) == []
@@ -301,8 +301,8 @@ def test_a_printed_report_keeps_words_and_headings_together(open_page, folder, n
 
 
 @pytest.mark.parametrize("name", ["report", "report-external"])
-def test_no_word_of_a_table_is_torn_on_a_phone(open_page, folder, name) -> None:
-    page = open_page((folder / f"{name}.html").as_uri(), width=390)
+def test_no_word_of_a_table_is_torn_on_a_phone(open_page, printed_folder, name) -> None:
+    page = open_page((printed_folder / f"{name}.html").as_uri(), width=390)
     torn = page.evaluate(TORN)
     assert torn == []
     assert page.evaluate("document.scrollingElement.scrollWidth") <= 391
