@@ -146,9 +146,9 @@ def test_tables_and_risk_of_a_file_with_decimal_commas(tmp_path: Path) -> None:
 def test_a_separator_that_is_the_decimal_mark_is_refused(tmp_path: Path) -> None:
     (tmp_path / "rows.csv").write_text("a,b\n1,2\n")
     for read in (lambda path: read_lines(path, Dialect(decimal=",")), lambda path: risk(path, ["a"], decimal=",")):
-        with pytest.raises(PlanError, match="another sign than the separator"):
+        with pytest.raises(PlanError, check=lambda error: error.code == "plan.decimal"):
             read(tmp_path / "rows.csv")
-    with pytest.raises(PlanError, match="a point or a comma"):
+    with pytest.raises(PlanError, check=lambda error: error.code == "plan.decimal"):
         risk(tmp_path / "rows.csv", ["a"], decimal="'")  # type: ignore[arg-type]
 
 
@@ -206,7 +206,7 @@ def test_the_line_of_the_header_below_titles_is_told(name: str, last: str, tmp_p
 )
 def test_rows_of_other_widths_are_no_titles(text: str, tmp_path: Path) -> None:
     (tmp_path / "rows.csv").write_text(text)
-    with pytest.raises(DataError, match="too many or too few fields"):
+    with pytest.raises(DataError, check=lambda error: error.code == "data.ragged"):
         suggest_for_file(tmp_path / "rows.csv")
 
 
@@ -273,7 +273,7 @@ def test_a_packed_line_without_end_takes_no_more_than_its_first_part(tmp_path, s
         if start:
             assert read_head(path, Dialect()).columns == ("a", "b")
         else:
-            with pytest.raises(DataError, match="the first line has more than"):
+            with pytest.raises(DataError, check=lambda error: error.code == "data.endless-line"):
                 read_head(path, Dialect())
         assert tracemalloc.get_traced_memory()[1] < 100 << 20
     finally:

@@ -109,7 +109,7 @@ def test_files_of_configuration(tmp_path):
 
 
 def test_ontology_is_checked():
-    with pytest.raises(PlanError, match="does not know"):
+    with pytest.raises(PlanError, check=lambda error: error.code == "plan.ontology"):
         anonymize_attributes(RECORDS, INLINE, ontology="Beispiele/anonymization_ontology.json")
 
 
@@ -127,7 +127,7 @@ def test_object_type_of_an_ontology(tmp_path):
     answer = anonymize_attributes(records, configuration, ontology="crew.ttl", sources=sources)
     assert [record["cabin"] for record in answer.data] == ["Beagle"] * 4
     masked = {"cabin": {"anonymisationType": "Masking", "dataType": "Cabin"}}
-    with pytest.raises(PlanError, match="does not allow the operation Masking"):
+    with pytest.raises(PlanError, check=lambda error: error.code == "plan.ontology"):
         anonymize_attributes(records, masked, ontology="crew.ttl", sources=sources)
 
 
@@ -183,7 +183,7 @@ def test_attributes_that_look_like_configured_ones_do_not_pass(tmp_path, written
 def test_names_in_two_unicode_forms_look_alike():
     configuration = {"prénom": {"anonymisationType": "Masking", "dataType": "String"}}
     rows = [{"prénom": "Zoë", unicodedata.normalize("NFD", "prénom"): "Zoë"}]
-    with pytest.raises(PlanError, match="look alike") as refused:
+    with pytest.raises(PlanError, check=lambda error: error.code == "plan.attribute-alike") as refused:
         anonymize_attributes(rows, configuration, pass_through=True)
     assert refused.value.code == "plan.attribute-alike"
 
@@ -203,6 +203,6 @@ def test_an_index_with_a_name_is_an_attribute():
     assert answer.index.equals(pd.RangeIndex(3))
     passed = anonymize_attributes(frame, pay, pass_through=True)
     assert passed.warnings[-1] == "Passed through unchanged: name."
-    with pytest.raises(DataError, match="the name of a column"):
+    with pytest.raises(DataError, check=lambda error: error.code == "data.duplicate-columns"):
         anonymize_attributes(frame.assign(name="x"), INLINE)
     assert frame.index.name == "name"

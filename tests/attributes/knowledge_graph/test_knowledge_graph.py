@@ -87,7 +87,7 @@ def test_configuration_that_contradicts_itself(text, more, expected):
 
 def test_graph_that_is_only_large_is_refused():
     lines = (f":a{n} rdfs:domain :C{n} ; rdfs:range xsd:int ; soya:classification soya:masking ." for n in range(1_001))
-    with pytest.raises(PlanError, match="too many classes"):
+    with pytest.raises(PlanError, check=lambda error: error.code == "plan.graph-too-large"):
         of("\n".join(lines))
 
 
@@ -114,7 +114,7 @@ def test_context_of_a_stranger_is_refused_wherever_it_stands():
         {"@context": {"a": {"@id": "x:a", "@context": stranger}}},
         {"@graph": [{"x:a": {"@context": stranger}}]},
     ):
-        with pytest.raises(PlanError, match="neither bundled nor allowed"):
+        with pytest.raises(PlanError, check=lambda error: error.code == "plan.context"):
             with_contexts(document)
 
 
@@ -152,7 +152,7 @@ def test_bundled_ontology_and_its_import():
 
 
 def test_graph_without_restrictions_is_no_ontology():
-    with pytest.raises(PlanError, match="allows no operation"):
+    with pytest.raises(PlanError, check=lambda error: error.code == "plan.ontology-empty"):
         allowed_operations(parse(TWO_CLASSES, "text/turtle"))
 
 
@@ -247,5 +247,5 @@ def test_a_turtle_text_that_only_keeps_its_reader_busy_is_refused_at_once():
 def test_an_address_that_looks_like_a_configured_one_does_not_pass(address):
     nodes = [*sailors(), {"@id": "s:x", "@type": "s:Sailor", address: 77}]
     for pass_through in (None, True):
-        with pytest.raises(PlanError, match="look alike"):
+        with pytest.raises(PlanError, check=lambda error: error.code == "plan.attribute-alike"):
             anonymize_document(document(nodes), parse(TWO_CLASSES, "text/turtle"), Request(pass_through=pass_through))

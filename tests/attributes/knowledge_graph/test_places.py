@@ -90,14 +90,14 @@ def test_a_graph_in_the_place_of_a_value_is_refused(form, pass_through):
 
 def test_a_class_that_is_not_configured_is_refused_behind_a_masked_attribute():
     stranger = document(patient({"@type": ":Stranger", ":last": "Huber"}))
-    with pytest.raises(PlanError, match="belong to no class"):
+    with pytest.raises(PlanError, check=lambda error: error.code == "plan.unknown-class"):
         sent(stranger)
     assert "Huber" not in sent(stranger, pass_through=True)
 
 
 def test_what_is_also_named_elsewhere_stays_only_where_passing_through_is_asked_for():
     content = document(patient({"@id": ":n", ":last": "Huber"}, **{":friend": {"@id": ":n"}}))
-    with pytest.raises(PlanError, match="belong to no class"):
+    with pytest.raises(PlanError, check=lambda error: error.code == "plan.unknown-class"):
         sent(content)
     assert "Huber" in sent(content, pass_through=True)
 
@@ -153,7 +153,7 @@ def test_a_record_that_is_named_elsewhere_too_stays():
 
 def test_of_records_that_name_each_other_by_changed_attributes_none_stays():
     pair = [patient({"@id": ":two"}, **{":last": "Huber"}), {**OTHER, "@id": ":two", ":name": {"@id": ":one"}}]
-    with pytest.raises(DataError, match="record of its own"):
+    with pytest.raises(DataError, check=lambda error: error.code == "data.empty"):
         sent(document(*pair))
     assert "Huber" not in sent(document(*pair, {"@id": ":three", "@type": ":Patient", ":name": "C"}))
 
@@ -199,7 +199,7 @@ FAULTS = {
 def test_a_planted_fault_sends_nothing(monkeypatch, fault, value):
     name, wrong = FAULTS[fault]
     monkeypatch.setattr(documents, name, wrong)
-    with pytest.raises(InternalError, match="no operation returned") as caught:
+    with pytest.raises(InternalError, check=lambda error: error.code == "internal.places") as caught:
         sent(document(patient(value)), pass_through=True)
     assert caught.value.status.http == 500
 

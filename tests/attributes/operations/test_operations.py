@@ -146,7 +146,7 @@ def test_addresses_as_objects_and_what_is_none():
     values = [{"Street": "a", "City": "Aven"}, {"detail": "b", "city": "Aven"}, {"city": "Aven", "zip": 1}]
     assert published(values, "Address", "Generalization") == ["Aven"] * 3
     for wrong in ("Long Row 1", 5, "a, b, c", "a, , c, d"):
-        with pytest.raises(ValueRefusedError, match="is not an address"):
+        with pytest.raises(ValueRefusedError, check=lambda error: error.code == "data.value"):
             anonymize([wrong], "Address", "Generalization")
 
 
@@ -159,7 +159,7 @@ def test_objects():
     partly = [{"zip": 5}] * 3 + [{"street": "x"}] * 3
     assert published(partly, home, "Generalization") == ["*****"] * 3 + ["x"] * 3
     for wrong in ("text", 5, [], {"other": 1}, {"street": {"deep": 1}}):
-        with pytest.raises(ValueRefusedError, match="Error when applying anonymization to attribute a: Object"):
+        with pytest.raises(ValueRefusedError, check=lambda error: error.code == "data.value"):
             anonymize([wrong], home, "Generalization")
 
 
@@ -247,7 +247,7 @@ def test_an_operation_that_loses_a_value_publishes_nothing():
         def apply(self, values, task):
             return OperationResult.of(values[1:])
 
-    with pytest.raises(DataError, match="not one answer a value"):
+    with pytest.raises(DataError, check=lambda error: error.code == "data.operation-length"):
         anonymize(["a", "b"], "String", "losing")
 
 

@@ -85,13 +85,13 @@ def test_refused(name):
 @pytest.mark.parametrize("address", ["10.1.2.3", "::1", "169.254.169.254", "::ffff:192.168.0.1", "fe80::1%1"])
 def test_name_that_resolves_to_the_inside(address):
     fetcher = Fetcher(resolver=lambda host, port: [address])
-    with pytest.raises(PlanError, match="inside the network"):
+    with pytest.raises(PlanError, check=lambda error: error.code == "plan.url-refused"):
         fetcher.fetch("http://public.example/c")
 
 
 def test_one_inner_address_among_public_ones_is_enough():
     fetcher = Fetcher(resolver=lambda host, port: ["8.8.8.8", "10.0.0.1"])
-    with pytest.raises(PlanError, match="inside the network"):
+    with pytest.raises(PlanError, check=lambda error: error.code == "plan.url-refused"):
         fetcher.fetch("http://public.example/c")
 
 
@@ -105,7 +105,7 @@ def test_allowed_host_is_fetched(pages):
     found = Fetcher(frozenset({"127.0.0.1"})).fetch(address)
     assert (found.text, found.media_type) == ('{"a": 1}', "application/ld+json")
     assert Fetcher(frozenset({f"127.0.0.1:{pages.port}"})).fetch(address) == found
-    with pytest.raises(PlanError, match="inside the network"):
+    with pytest.raises(PlanError, check=lambda error: error.code == "plan.url-refused"):
         Fetcher(frozenset({f"127.0.0.1:{pages.port + 1}"})).fetch(address)
 
 
@@ -114,7 +114,7 @@ def test_redirect_to_the_inside_is_refused(pages, status):
     pages.put("/secret", b'{"secret": 1}')
     pages.put("/c", b"", status, Location=pages.url("/secret"))
     fetcher = Fetcher(frozenset({f"localhost:{pages.port}"}))
-    with pytest.raises(PlanError, match="inside the network"):
+    with pytest.raises(PlanError, check=lambda error: error.code == "plan.url-refused"):
         fetcher.fetch(pages.url("/c", "localhost"))
     assert [path for path, _ in pages.asked] == ["/c"]
 
@@ -134,7 +134,7 @@ def test_redirect_within_an_allowed_host_is_followed(pages):
 
 def test_redirects_end(pages):
     address = pages.put("/loop", b"", 302, Location="/loop")
-    with pytest.raises(PlanError, match="redirects too often"):
+    with pytest.raises(PlanError, check=lambda error: error.code == "plan.url-redirects"):
         Fetcher(frozenset({"127.0.0.1"})).fetch(address)
     assert len(pages.asked) == 4
 
@@ -189,13 +189,17 @@ def test_https_checks_the_name_and_connects_to_the_checked_address(certificate, 
     port = server.server_address[1]
     hosts = frozenset({"config.test", "other.test"})
     try:
-        with pytest.raises(PlanError, match="cannot be reached"):  # nobody vouches for the certificate
+        with pytest.raises(
+            PlanError, check=lambda error: error.code == "plan.url-unreachable"
+        ):  # nobody vouches for the certificate
             Fetcher(hosts, resolver=lambda host, port: ["127.0.0.1"]).fetch(f"https://config.test:{port}/c")
         monkeypatch.setenv("SSL_CERT_FILE", str(certificate / "cert.pem"))
         fetcher = Fetcher(hosts, resolver=lambda host, port: ["127.0.0.1"])
         assert fetcher.fetch(f"https://config.test:{port}/c").text == "{}"
         assert asked == [f"config.test:{port}"]
-        with pytest.raises(PlanError, match="cannot be reached"):  # the certificate is for another name
+        with pytest.raises(
+            PlanError, check=lambda error: error.code == "plan.url-unreachable"
+        ):  # the certificate is for another name
             fetcher.fetch(f"https://other.test:{port}/c")
     finally:
         server.shutdown()
@@ -220,14 +224,14 @@ def test_cache_and_its_end(pages):
 @pytest.mark.parametrize("extra", [{}, {"Transfer_Encoding": "identity"}])
 def test_too_large(pages, extra):
     address = pages.put("/c", b"x" * 1_000_001, **extra)
-    with pytest.raises(PlanError, match="larger than"):
+    with pytest.raises(PlanError, check=lambda error: error.code == "plan.url-too-large"):
         Fetcher(frozenset({"127.0.0.1"})).fetch(address)
 
 
 def test_dripping_answer_ends_in_time(pages):
     address = pages.put("/c", b"x" * 100, seconds=0.1)
     started = time.monotonic()
-    with pytest.raises(PlanError, match="cannot be reached"):
+    with pytest.raises(PlanError, check=lambda error: error.code == "plan.url-unreachable"):
         Fetcher(frozenset({"127.0.0.1"}), FetchLimits(seconds=0.5)).fetch(address)
     assert time.monotonic() - started < 2
 
@@ -235,7 +239,7 @@ def test_dripping_answer_ends_in_time(pages):
 def test_silent_server_ends_in_time():
     with socket.create_server(("127.0.0.1", 0)) as silent:
         started = time.monotonic()
-        with pytest.raises(PlanError, match="cannot be reached"):
+        with pytest.raises(PlanError, check=lambda error: error.code == "plan.url-unreachable"):
             fetcher = Fetcher(frozenset({"127.0.0.1"}), FetchLimits(seconds=0.4))
             fetcher.fetch(f"http://127.0.0.1:{silent.getsockname()[1]}/c")
         assert time.monotonic() - started < 2
@@ -247,7 +251,7 @@ def test_slow_resolver_ends_in_time():
         return ["8.8.8.8"]
 
     started = time.monotonic()
-    with pytest.raises(PlanError, match="no such host"):
+    with pytest.raises(PlanError, check=lambda error: error.code == "plan.url-unreachable"):
         Fetcher(limits=FetchLimits(seconds=0.2), resolver=resolve).fetch("http://slow.example/")
     assert time.monotonic() - started < 0.9
 

@@ -72,7 +72,7 @@ def test_spark_adds_the_same_keys_and_sums(people, tmp_path, spark):
     arguments = {"dimensions": ["sex", "age"], "value": "income", "top": 2, "record": "id", "secret": SECRET}
     by_duckdb = columns_of(sf.tabulate(tmp_path / "people.csv", **arguments))
     assert columns_of(sf.tabulate(frame, **arguments)) == by_duckdb
-    with pytest.raises(DataError, match="are not spread over their range"):
+    with pytest.raises(DataError, check=lambda error: error.code == "data.key-spread"):
         sf.tabulate(frame, ["sex"], record="income")
     numbered = pandas.DataFrame({"id": [1.0, 12345678.0, 1.5], "sex": ["m", "w", "w"]})
     by_frame = columns_of(sf.tabulate(numbered, ["sex"], record="id", secret=SECRET))
@@ -110,7 +110,7 @@ def test_keys_that_do_not_fill_their_range_are_refused(people, kind, tmp_path):
     keys, do = NARROW[kind]
     narrow(people).to_csv(tmp_path / "people.csv", index=False)
     for data in (narrow(people), tmp_path / "people.csv"):
-        with pytest.raises(DataError, match="all cells would have the same noise") as caught:
+        with pytest.raises(DataError, check=lambda error: error.code == "data.key-spread") as caught:
             sf.tabulate(data, ["sex"], **keys)
         assert do in caught.value.hint and "Give a secret" in caught.value.hint
     assert len(sf.tabulate(tmp_path / "people.csv", ["sex"], record="six", digits=6)) == 3
@@ -130,7 +130,7 @@ def test_keys_of_cells_that_do_not_fill_their_range_are_refused(people):
         {"name": "cell-key", "key": "key", "D": 3, "V": 2},
         {"name": "rounding", "kind": "random", "base": 5, "key": "key"},
     ):
-        with pytest.raises(DataError, match="keys of the cells are not spread"):
+        with pytest.raises(DataError, check=lambda error: error.code == "data.key-spread"):
             sf.protect(table, value="count", dimensions=dimensions, method=method)
 
 
@@ -171,7 +171,7 @@ def test_numbers_and_days_name_the_same_record_in_frames_and_files(tmp_path, kin
 
 @pytest.mark.parametrize("secret", ["", " ", "\t\n"])
 def test_a_blank_secret_is_none(people, secret):
-    with pytest.raises(PlanError, match="the secret is blank"):
+    with pytest.raises(PlanError, check=lambda error: error.code == "plan.secret"):
         sf.tabulate(people, ["sex"], record="id", secret=secret)
 
 
@@ -206,9 +206,9 @@ def test_a_record_without_a_name_is_refused(people, tmp_path):
     broken = people.assign(id=["", *people["id"][1:]])
     broken.to_csv(tmp_path / "broken.csv", index=False)
     for data in (broken, tmp_path / "broken.csv"):
-        with pytest.raises(DataError, match="without a name"):
+        with pytest.raises(DataError, check=lambda error: error.code == "data.record-key"):
             sf.tabulate(data, ["sex"], record="id", secret=SECRET)
-    with pytest.raises(DataError, match="without a key"):
+    with pytest.raises(DataError, check=lambda error: error.code == "data.record-key"):
         sf.tabulate(people.assign(own_key="x"), ["sex"], record="own_key")
 
 
