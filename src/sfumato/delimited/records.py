@@ -21,6 +21,10 @@ _FIRST = frozenset("'=+-@\t\r\n＝＋－＠")
 NUMBER = r"[+-]?[0-9]+([.,][0-9]+)*([eE][+-]?[0-9]+)?|[+-]"
 
 
+# A cell that begins with `=`, `+`, `-` or `@` and is no number is a formula to a spreadsheet that opens the file. An
+# apostrophe before it makes it a text. A cell that already begins with apostrophes before such a sign gets a further
+# one, so that the original text can always be restored, and different values stay different. Names of columns are
+# cells, too.
 def quoted_cell(text: str) -> str:
     """Return a text as written to a file that people open in spreadsheets.
 

@@ -100,6 +100,8 @@ def shared_out(
     return classes
 
 
+# The text of each quasi-identifier is looked up in a table of its own, which yields a code. The codes of a row, packed
+# as by `Packing`, are looked up in the table of classes.
 class JoinTables(Value):
     """The join tables of a recoding."""
 

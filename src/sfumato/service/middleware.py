@@ -33,6 +33,7 @@ VARIABLE = "PROMETHEUS_MULTIPROC_DIR"
 Labels = tuple[str, str, str]  # method, route, status
 
 
+# Worker processes keep their figures in files of one folder, so that any of them can return the sum.
 class Metrics:
     """The metrics of one process, and of its siblings if they share a folder."""
 
@@ -80,6 +81,8 @@ REFUSED = (401, 403)
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 
 
+# A line has method, route, status, duration, number, user and job, never a path that a client sent, a query, a header
+# or a body.
 class RequestLog:
     """The outermost middleware for HTTP."""
 
@@ -169,6 +172,8 @@ CONNECTIONS = ("/socket.io", "/_nicegui_ws")
 OWN_SITES = frozenset({"", "same-origin", "none"})
 
 
+# An unknown host name is how a foreign page reaches into a network (DNS rebinding); a foreign origin is how it sends
+# requests that the visitor did not make (cross-site request forgery).
 class OriginCheck:
     """Middleware that refuses foreign host names and origins.
 

@@ -47,6 +47,9 @@ STATUSES = {
 }
 
 
+# Problem details name places and no values. The service's own form returns to the sender the value that it sent, and
+# no other. An unexpected error is answered with a number to ask about; its own text, which may quote data, is not
+# returned.
 class RefusedError(Exception):
     """A request that the service refuses for its size, its time or its sender."""
 
@@ -198,6 +201,8 @@ SERVER = "uvicorn.error"
 FOREIGN = (SERVER, "nicegui", "asyncio", "engineio.server", "socketio", "socketio.server")
 
 
+# The HTTP server and libraries log whole addresses and error texts, which may quote data, and browsers may send lines
+# of their own. What remains of such a line is the logger, the kind of the error, and a place in the code.
 def keep_log_plain() -> None:
     """Filter the log lines of the HTTP server."""
     logging.getLogger(

@@ -36,6 +36,8 @@ class Attribute(Value):
         return local_name(self.iri)
 
 
+# An attribute's `rdfs:domain` is its class, `rdfs:range` its data type and `soya:classification` its operation; a
+# class that is itself a range is an object type, whose attributes, in the document's order, are its levels.
 class ClassConfigurations(Value):
     """The classes of a graph by their addresses, each with its attributes in the document's order."""
 
@@ -159,6 +161,8 @@ ALLOWED = (
 )
 
 
+# An attribute's class has `owl:equivalentClass` → `owl:Restriction` on `anonymizationType` → `owl:someValuesFrom` →
+# `owl:oneOf`. The property is recognized by the last part of its IRI, because ontologies use namespaces of their own.
 def allowed_operations(graph: "Graph") -> dict[str, frozenset[str]]:
     """Return the allowed operations of each attribute in an ontology.
 

@@ -34,6 +34,7 @@ def refuse(address: str) -> Any:  # noqa: ARG001
     raise PlanError("context.not_allowed")
 
 
+# Nothing is fetched here: an address outside the bundled set goes to the loader that the caller allows, or is refused.
 def with_contexts(document: Any, load: ContextLoader = refuse) -> Any:
     """Return the document with every remote context inlined.
 

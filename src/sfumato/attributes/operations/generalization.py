@@ -13,6 +13,9 @@ from sfumato.localization.messages import Message
 from sfumato.values import Value
 
 
+# Buckets have equal frequency, so an outlier shares its bucket with others. Not protected: the minimum and maximum of
+# the column, which are the outer bounds, and a person whose bucket has only one sensitive value (see `kpis` for the
+# achieved k).
 class Interval(Value):
     """A published range.
 
@@ -78,6 +81,8 @@ OTHER_NAMES = {"detail": "street"}
 Level = list[tuple[Hashable, Any]]
 
 
+# From the most specific level up, the first at which every group has at least three members (a parameter) is published
+# for all; when there is none, every object is masked. A level's value that is missing forms a group of its own.
 @operation("generalization", "object")
 class ObjectGeneralization:
     """Publishes the value of one level of each object."""

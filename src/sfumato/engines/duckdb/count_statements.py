@@ -2,7 +2,7 @@
 
 Grouping by eight texts costs several times as much as grouping by one number. If a column is dictionary-encoded, as in
 Parquet, its few texts are read and its values turned into codes at little cost (dictionary_columns.py). The codes of a
-row are packed as in key_packing.py, and rows are grouped by the packed codes.
+row are packed as by `Packing`, and rows are grouped by the packed codes.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -36,6 +36,8 @@ def fits(rows: int | None, plan: DataPlan, row_bytes: int = ROW_BYTES) -> bool:
     return rows is not None and rows <= MOST_ROWS and (not limit or rows * row_bytes * SHARE <= limit)
 
 
+# Persons identified by whole numbers are hashed once each, not once per row; the record then contains numbers of their
+# keys.
 def persons_here(
     connection: Any, coding: CodeCounting, person: str, value: str | None, beside: str = ""
 ) -> PersonCount | None:
@@ -239,6 +241,8 @@ _MOST_BYTES = 1 << 24
 _VALUE_BYTES = 32
 
 
+# Every statement on a text file parses it again, and groups, joins and sorts texts. If columns have few distinct
+# texts, the codes of rows can be read from the database for less than the cost of one such statement.
 class EncodedColumn(Value):
     """The ordered distinct texts of a column, and the code of each row."""
 

@@ -126,6 +126,7 @@ def _checks() -> tuple[tuple[str, Check], ...]:
     return ("account", iban.is_valid), ("account", is_card), *(("office_number", check) for check in offices)
 
 
+# Numbers with check digits are validated by python-stdnum; two German formats that it lacks are validated here.
 def is_card(value: str) -> bool:
     """Return whether a text is the number of a payment card.
 

@@ -141,6 +141,8 @@ _MOST_CATEGORIES, _COMMON = 30, 0.95
 _SPARE = frozenset(("date", "body"))
 
 
+# Each further quasi-identifier costs detail in all others; with more than a handful, a release carries no information
+# any more (Aggarwal 2005, "On k-anonymity and the curse of dimensionality", VLDB).
 class Selection(Value):
     """Suggestions with a few quasi-identifiers, and the remaining candidates, the best first."""
 

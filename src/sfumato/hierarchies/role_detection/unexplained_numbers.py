@@ -41,6 +41,9 @@ _DEGREES, _SMALL, _YEARS = 180, 5, (1850, 2100)
 _MANY_DECIMALS, _LONG_PLACE, _SAME_FEE = 3, 5, 0.3
 
 
+# Customer numbers, house numbers, postcodes, telephone numbers, days and map coordinates look like measures to a test
+# that only asks for numbers. A measure must therefore show that it is one: fractions that no coordinate and no code
+# has, counts from 0 on that soon become rarer, or amounts that people round.
 def are_measures(profile: Profile, named: bool = False) -> bool:
     """Return whether numbers measure or count something and cannot identify a person.
 

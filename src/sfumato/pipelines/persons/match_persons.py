@@ -41,6 +41,7 @@ from sfumato.values import Value, replace
 # Models that history groups also satisfy; others are satisfied by the classes of each release.
 
 
+# The new release keeps the generalization levels of the last one, and suppresses persons who cannot be matched.
 class MatchedRelease(Value):
     """A plan and its rows after matching with earlier releases."""
 

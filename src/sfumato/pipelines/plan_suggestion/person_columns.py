@@ -84,6 +84,8 @@ def _pairs_in(sizes: npt.ArrayLike) -> float:
     return float((rows * (rows - 1)).sum())
 
 
+# A person with several rows has one sex, one birth date and mostly one place in all of them, whatever the name of the
+# column. The rows of one doctor, school or household do not.
 def with_constant_persons(source: RowCounter, suggestions: Suggestions, profiles: Profiles) -> dict[str, Suggestion]:
     """Return the suggestions with person columns, within whose values personal attributes are constant."""
     chosen = dict(suggestions)

@@ -30,6 +30,12 @@ _FEW_ANSWERS = 8
 _PARTNERS, _CORRELATED, _CHANCE = 4, 0.2, 4.0
 
 
+# Each of them occurs in many rows, so each alone may be published. Whether others know some of them cannot be
+# determined; so only as many are published as leave hardly any row unique, and the rest waits for a decision.
+#
+# Answers on one scale that correlate are different: several questions about what a person thinks or feels, which
+# others do not know. They are published like opinions, and a note says what an attacker who knows some of them finds.
+# Facts that a form encodes (schooling, income, age group) correlate, too, but they are few.
 def limit_survey_answers(
     source: RowCounter, told: Mapping[str, Suggestion], profiles: Mapping[str, Profile], rows: int
 ) -> dict[str, Suggestion]:

@@ -185,6 +185,8 @@ def _numbered(count: CountBy, plan: Plan) -> Guarantee:
 Ints = npt.NDArray[np.int64]
 
 
+# A person whose rows are in classes of k persons each may still be the only one with just these rows. So if keys are
+# published, guarantees must hold for the persons who share all their rows: as many of each class.
 def check_longitudinal_records(plan: Plan, source: Engine, table: FrequencyTable, recoding: Recoding) -> None:
     """Refuse to publish keys by which persons could be distinguished."""
     groups = _groups(plan, source, table, recoding)

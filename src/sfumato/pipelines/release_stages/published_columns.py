@@ -70,6 +70,8 @@ _TENTH = 10
 _EXACT = 1e-9
 
 
+# A limit is published. So it lies between the numbers of two rows, and some rows lie beyond it: the largest number
+# itself would reveal what nothing else does.
 class Numbers(Value):
     """The distinct numbers of a column in ascending order, and the rows of each."""
 

@@ -15,6 +15,8 @@ from sfumato.tables.table_result import TableAnswer
 INSIDERS = ("respondents", "holdings", "persons")
 
 
+# They are derived from the plan alone. Which respondents are singletons depends on suppressed values, and published
+# text must not depend on these, so it names the attackers that the plan considers for a table of its kind.
 def attackers_considered(words: Messages, plan: TablePlan) -> str:
     """Return which attackers the plan considers, and which not; and their assumed rounding of totals."""
     parts = [words["tabled.attackers"].format(names=named(words, kinds_considered(plan)))]

@@ -25,6 +25,8 @@ from sfumato.values import Value, replace
 LOG = logging.getLogger("sfumato.service")
 
 
+# The log is only appended to. Each line opens the file again, so that it can be rotated at any time. It contains no
+# data values, addresses or keys.
 class AuditLog:
     """The audit log file of one or several servers; without a file nothing is written."""
 

@@ -62,6 +62,8 @@ class Job(Value):
         return self.state in FINAL
 
 
+# A running job belongs to the lease of a server and to one attempt. Updates of a server count only while this is so: a
+# server that was considered dead and returns changes nothing.
 class Ending(Value):
     """How a job ends: its state, its error, its retention, and the size of its remaining files."""
 
@@ -228,6 +230,9 @@ class _Silence(Value):
     seconds: float = 0.0
 
 
+# No clocks are compared and no processes are inspected, so this also works across containers and machines, and a clock
+# change ends no lease. Each server measures with its own monotonic clock how long the entry of another one has not
+# changed while the store was reachable.
 class Leases:
     """The lease of this server, and its observations of others.
 

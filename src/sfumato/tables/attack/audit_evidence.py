@@ -206,6 +206,8 @@ class _Margin(Value):
     owners: Places
 
 
+# Iterative proportional fitting (Deming and Stephan 1940, doi:10.1214/aoms/1177731829) finds them quickly if all cells
+# that may be positive are. If it fails, one may exist nevertheless: then linear programs decide.
 def crossed_witnesses(
     part: TablePart, witnesses: Sequence[AlternativeTable], deadline: Deadline
 ) -> tuple[AlternativeTable, ...]:

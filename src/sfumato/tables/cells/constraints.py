@@ -28,6 +28,8 @@ DIGITS = 12
 WHOLE = 2.0**52
 
 
+# It decides everywhere whether two values are the same: an interval narrower than that discloses the value. Values are
+# whole numbers of units, so that sums and bounds are exact, whatever the size of the numbers.
 def precision_of(values: Numbers) -> float:
     """Return the precision of a table: 1 for integers, otherwise one unit of the last decimal.
 

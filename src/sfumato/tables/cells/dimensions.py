@@ -23,6 +23,9 @@ class _Node(Value):
     above: int | None
 
 
+# A code of a finest category occurs once, because records and cells name it. A code of a total may occur twice, as in
+# some lists of regions, if the finest codes below identify it; it is then qualified by its parent: `1/11` and `4/11`.
+# τ-ARGUS silently takes the first of such codes; a cell of a table could mean either, and is refused here.
 def parents_in(lines: Sequence[str], file: str, lead: str = "@") -> dict[str, str]:
     """Return the parent of each code, empty at the top.
 

@@ -29,6 +29,7 @@ _WORDS = {
 } | {"ein": 1, "eine": 1, "fuenf": 5, "zwoelf": 12}
 
 
+# A suppression mark contains no number. `5*`, `(5)`, `~5` or `five` do, and `1-3` says which ones are possible.
 class ParsedCell(Value):
     """The content of a cell: a number, a range of integers, or nothing; and whether it is in percent."""
 

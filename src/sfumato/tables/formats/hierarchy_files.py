@@ -11,6 +11,7 @@ from sfumato.tables.cells.dimensions import Code, CodeTree, parents_in
 from sfumato.values import Value
 
 
+# The total is not written in a `.hrc` file; it is above all codes of depth 0.
 def read_hrc(path: Path, name: str, total: str, lead: str = "@", encoding: str | None = None) -> CodeTree:
     """Read the tree of a `.hrc` file.
 
@@ -132,6 +133,7 @@ def tree_of_json(text: str, name: str) -> CodeTree:
 TREE = "<TREERECODE>"
 
 
+# A line `new: old, old, from-to` makes one code of several; an open end (`-12`, `40-`) takes all before or after it.
 class Recoding(Value):
     """A global recoding.
 

@@ -19,6 +19,9 @@ Combination = Mapping[str, str]
 Cover = frozenset[str]
 
 
+# Level columns [Land, Kreis] have (N, Total) where the column Land has N, and (N, N1) where [Land, Kreis, Gemeinde]
+# has (N, N1, Total): it is one cell, whatever a table calls it. Cells are identified by the combinations that a code
+# covers.
 class LinkedColumns(Value):
     """Columns linked by chains, and which combinations each code of some of them covers.
 

@@ -30,6 +30,7 @@ from sfumato.values import Value
 WAY = "\x1e"
 
 
+# Raw codes may cover one record each, which proves nothing; the codes that the table shows cover many.
 class ShownColumn(Value):
     """A column of records as a table shows it.
 

@@ -43,6 +43,10 @@ POINTS = 32
 REPEATS = 50
 
 
+# Sound keys are uniform. Each test fails for sound keys with probability at most `CHANCE`: the largest distance of
+# their distribution from the uniform one (Dvoretzky, Kiefer and Wolfowitz with Massart's constant,
+# doi:10.1214/aop/1176990746); for few keys, whether all of them are at the beginning of the range, in few parts of it,
+# or on few equidistant points. Uniform keys that others know, such as hashes without a secret, are not detected.
 class KeySpread(Value):
     """The distribution of keys over their range.
 
@@ -213,6 +217,9 @@ KEYS = (
 STILL = "{cells} cells have noise below the table's precision, and are published as they are."
 
 
+# The same set of records has the same key, and so the same noise, in every table (Fraser and Wooton 2005). Zeros
+# remain zeros unless the plan says otherwise. The noise is bounded, but not additive: a reader who adds cells up
+# learns more than from one cell, which `differences` measures.
 class Contents(Value):
     """The inputs of noise other than the plan.
 

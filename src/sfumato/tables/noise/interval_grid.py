@@ -176,6 +176,9 @@ def draw(
     return drawn
 
 
+# A width computed from hidden values would reveal them. So it is the most that the rules of the plan can require for
+# any cell in the same component, sensitive or not, with the largest value that the rule allows a sensitive cell, or
+# else the largest that a reader considers possible.
 def class_ranges(part: TablePart, masked: BoolArray, deadline: Deadline | None = None) -> Bounds:
     """The ranges of some masked cells; not a number where the reader is left with what he computes.
 

@@ -22,6 +22,10 @@ FOLLOWING_ABOVE = 3
 LEAST_OF_CASE_B = 1
 
 
+# Primary: every finest cell within [low, high] gets that range. Secondary, bottom up: if one suppressed part could be
+# computed, a candidate among the other parts, or else the total, gets a range too. Tertiary, top down: the parts of
+# totals suppressed that way follow. The result is that of the original program, with its faults: it can be narrowed
+# and even be inconsistent, which is why `protect` audits and repairs it.
 class LegacyStages(Value):
     """A table with level columns as the original sees it.
 
@@ -237,6 +241,9 @@ def _tells_more(publication: AttackerView, promise: Bounds, part: TablePart, ori
     )
 
 
+# A range of case C is the range of its total, moved by the difference of the two values; a range of case A·1 is moved
+# by the sum of the candidate and the one other suppressed cell. Both differences are hidden, and both can be read from
+# the published bounds. Ranges that the audit itself would give reveal nothing and are kept.
 def equations(part: TablePart, publication: AttackerView, case: Sequence[str]) -> tuple[Equation, ...]:
     """Return the equations between suppressed values that follow from the published interval ends."""
     relations = part.table.constraints

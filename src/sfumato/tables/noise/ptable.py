@@ -19,6 +19,10 @@ TINY = 1e-12
 EXACT = 1e-11
 
 
+# For a count i the targets are max(0, i - D) to i + D without 1 to js. The probabilities have mean i and variance at
+# most V, the count itself keeps at least `pstay` (above js), and below the count they do not rise away from it unless
+# that is allowed. The distribution of maximal entropy is found by a small convex program (Marley and Leaver 2011;
+# Giessing 2016, doi:10.1007/978-3-319-45381-1_17).
 class PtableRow(Value):
     """The distribution of what a count is published as.
 

@@ -11,6 +11,8 @@ from sfumato.tables.protection_levels.resolve_plan import with_parts
 from sfumato.values import replace
 
 
+# Tables do not name the respondent. But if all cross cells below one cell are below the respondent's cell, nobody else
+# can be in it; and if all cross cells below the respondent's cell are below another, the respondent is in that one.
 def with_own_contributions(part: TablePart) -> TablePart:
     """Give insiders who are alone in a cell their contribution to all cells that must contain them."""
     if part.hidden is None or not part.knowledge.attackers:

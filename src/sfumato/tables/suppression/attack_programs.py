@@ -17,6 +17,9 @@ from sfumato.tables.suppression.problem import GENEROUS, OUTSIDER, SLACK, Flow, 
 WHISPER = 1e-4
 
 
+# Deviations y from the true values satisfy M·y = 0 and stay within the capacities that suppression opens. The largest
+# deviation of a cell is a linear program; its dual names the cells that would have to be suppressed to move it
+# further.
 class AttackerProgram:
     """All attackers of a problem on one linear program, hot-started from one to the next.
 
@@ -83,6 +86,7 @@ MANY = 100
 COUNT = 2
 
 
+# The shares depend on the problem alone, not on the machine: the result is the same for any number of cores.
 class FlowMemory:
     """Flows by threats; several for each, because the points to be judged take turns."""
 

@@ -21,6 +21,9 @@ LEAST = 1e-4
 EXCESS = 1e-5
 
 
+# The capacity of a cell counts at most the need of a threat, as in the cuts themselves, so that a cell that is hardly
+# suppressed gives hardly any capacity. One program finds who succeeds; only for those a second, slower one looks for a
+# cut of few cells.
 class AttackerChecks:
     """Finds the capacity cuts that points violate; flows that protect against a threat are kept for the next point."""
 

@@ -214,6 +214,7 @@ def release(rates: Float64_2, bound: Int64, free: Int64, closed: Bool, cell: int
         _exchange(rates, bound, free, row, column)
 
 
+# Some cells are free; `rates` (bound by free) says how much each of the others, the bound ones, moves with them.
 @compiled
 def any_stuck(rates: Float64_2, bound: Int64, free: Int64, closed: Bool, wanted: Bool):
     """Whether a wanted cell cannot move at all, since nothing moves it but closed cells that are free."""

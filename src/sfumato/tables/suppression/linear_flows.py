@@ -101,6 +101,9 @@ OFF = 1e-9
 ALL, NEARLY = 1e-9, 1e-6
 
 
+# In a pattern without superfluous suppressions few cells can move independently: a program over these alone is a
+# hundred times faster than one over all cells and relations. Every result is checked; cases that it leaves open are
+# decided by linear programs.
 class Tableau:
     """Finds flows of a problem of few cells; how cells move with each other stays from one flow to the next."""
 

@@ -70,6 +70,9 @@ PATIENCE, QUICKLY = 0.6, 0.006
 Proofs = dict[Threat, list[ThreatProof]]
 
 
+# Each threat in turn gets the cheapest deviations that protect against it; cells that are already suppressed cost
+# almost nothing (Kelly, Golden and Assad 1992, doi:10.1002/net.3230220407). An insider who can exclude a flow needs
+# another one. A pass in order of cost then publishes again what no threat needs.
 def patience_of(problem: SuppressionProblem, end: Deadline) -> Deadline:
     """Until when the cheapest flows are sought of a first pattern, which must be there in time."""
     return min(end.share(PATIENCE), end.earlier(QUICKLY * len(problem.threats)), key=lambda moment: moment.left)

@@ -179,6 +179,9 @@ def _is_plain(name: str) -> bool:
     return Path(name).name == name != ".."
 
 
+# A file is a sequence of chunks, each encrypted and authenticated (AES-256-GCM) with its index as the nonce and
+# whether it is the last one as associated data, so that chunks cannot be changed, exchanged, repeated or omitted. The
+# content is a ZIP archive of the project's folder with its metadata in `project.json`.
 def _cipher(key: str) -> Any:
     from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 

@@ -33,6 +33,8 @@ _SEQUENCE, _WITHOUT_GAPS = 10, 0.8
 _NUMBER_BEHIND, _NUMBERS, _BETWEEN = regex(r"\d+$"), regex(r"\d+"), regex(r"[^a-z0-9#]+")
 
 
+# A name of two or three letters may mean anything; several names of one codebook in one file do not. The names are in
+# `books`, one file per codebook, loaded on demand.
 class CodebookLabel(Value):
     """The entry of a column in the codebook of a public file.
 
@@ -161,6 +163,9 @@ _PERSONS = ("persons", "staff")
 _SHARE_OF_WORD = 0.6
 
 
+# Common abbreviations are listed in `abbreviations.txt`. Others are the beginning of a word (`disab`) or its consonants
+# (`rtg`); a long word with another ending or one wrong letter matches the correct one. An abbreviation that may stand
+# for words of several roles is not expanded.
 @cache
 def spelled_out(word: str, dotted: bool) -> str:
     """Return the word that an abbreviation stands for, or the word itself.
