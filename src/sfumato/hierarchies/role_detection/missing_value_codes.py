@@ -141,8 +141,9 @@ _MEASURED, _MOST_LIMITS = 10, 20
 _WRONG_NUMBERS, _FEW_WORDS, _MOST_WORDS = 0.05, 5, 0.3
 
 
-# Detection limits are no numbers, and replacing them by the limit would be false. They are treated as missing, so that the column
-# is typed by its numbers. A column of a few ranges (`<5`, `5-10`, `>10`) has no numbers and stays categorical.
+# Detection limits are no numbers, and replacing them by the limit would be false. They are treated as missing, so that
+# the column is typed by its numbers. A column of a few ranges (`<5`, `5-10`, `>10`) has no numbers and stays
+# categorical.
 def is_limit(text: str) -> bool:
     """Return whether a text states that a number is below or above another.
 
