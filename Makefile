@@ -120,7 +120,7 @@ $(READY): pyproject.toml constraints.txt | $(VENV)
 PIP_CORE := $(BIN)/pip install --quiet --no-compile --constraint constraints.txt
 $(CORE): pyproject.toml constraints.txt | $(VENV)
 	@$(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["dependencies"], sep="\n")' > $(VENV)/core.txt
-	$(PIP_CORE) hatchling editables numpy
+	$(PIP_CORE) hatchling editables numpy msgspec pyyaml
 	$(PIP_CORE) --no-build-isolation --no-deps --editable . & \
 	$(PIP_CORE) --requirement $(VENV)/core.txt && wait $$!
 	@touch $(CORE)
