@@ -258,7 +258,7 @@ def test_office_files_are_read_in_their_encoding(table, tmp_path):
     for name in ("t.tab", "t.px"):
         plan = read_table_plan(plan_for("n", source=name, encoding="cp850"), tmp_path)
         assert "ä" in sf.protect(plan=plan).columns.text("area")
-    with pytest.raises(PlanError, check=coded("lines")):
+    with pytest.raises(PlanError, check=coded("plan.encoding.no_encoding")):
         read_table_plan(plan_for("n", encoding="klingon"))
     (tmp_path / "c.csv").write_text("area,n\nTotal,5\nä,5\n", encoding="cp850")
     with pytest.raises(DataError, check=coded("data.encoding.wrong_encoding 3:1")) as caught:

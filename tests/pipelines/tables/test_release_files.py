@@ -113,10 +113,10 @@ def test_files_of_masks_do_not_go_with_changed_numbers():
         "method": {"name": "rounding", "base": 5},
         "output": {"files": ["px", "hst", "jj"]},
     }
-    with pytest.raises(PlanError, check=coded("lines")):
+    with pytest.raises(PlanError, check=coded("value.cannot_be_written_where")):
         read_table_plan(plan)
     plan |= {"method": {"name": "cell-key"}, "output": {"files": ["sbs"]}}
-    with pytest.raises(PlanError, check=coded("lines")):
+    with pytest.raises(PlanError, check=coded("value.cannot_be_written_where")):
         read_table_plan(plan)
 
 

@@ -57,7 +57,7 @@ def test_nobody_learns_that_a_whole_group_is_in_one_category():
 
 
 def test_a_group_rule_names_a_dimension_of_the_table():
-    with pytest.raises(PlanError, check=coded("lines")):
+    with pytest.raises(PlanError, check=coded("value.unknown_dimension")):
         sf.protect(
             frame(crossed(COUNTS)),
             value="n",

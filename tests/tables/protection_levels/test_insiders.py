@@ -141,7 +141,7 @@ def test_refusal_names_the_attacker_and_what_would_help():
 
 
 def test_outsider_cannot_be_switched_off():
-    with pytest.raises(PlanError, check=coded("lines")):
+    with pytest.raises(PlanError, check=coded("value.outsider_always_attacks")):
         read_table_plan(
             {"version": 1, "table": {}, "dimensions": GRID, "primary": SMALL, "attackers": {"outsider": False}}
         )

@@ -45,7 +45,7 @@ def test_masked_cells_keep_a_second_value(name, method):
 
 
 def test_range_of_one_value_is_refused():
-    with pytest.raises(PlanError, check=coded("lines")):
+    with pytest.raises(PlanError, check=coded("value.min_must_lie_below")):
         read_table_plan(
             {"version": 1, "table": {}, "dimensions": AREA, "primary": [{"rule": "range", "min": 1, "max": 1}]}
         )
