@@ -1,4 +1,4 @@
-"""Atomic folders that appear under their name when complete on disk, and scratch folders removed with their owner."""
+"""Folders that get their final name only when completely written, and temporary folders that are removed after use."""
 
 import os
 import shutil
@@ -10,7 +10,7 @@ from pathlib import Path
 
 from sfumato.errors import EngineError, PlanError
 
-# Maximum seconds to wait for the removal of a folder, and between two attempts.
+# Seconds: the maximum time for removing a folder, and the pause between two attempts.
 LINGERING, PAUSE = 5.0, 0.05
 
 
@@ -34,7 +34,7 @@ def staged(folder: Path) -> Iterator[Path]:
         stage.path.chmod(0o755)
         os.rename(stage.path, folder)  # noqa: PTH104  (Path.rename would overwrite an empty folder just the same)
     except OSError as error:
-        # A file that has a name and lies elsewhere was to be read.
+        # The error names a file outside the folder: reading failed, not writing.
         if isinstance(error.filename, str | Path) and stage.path not in (
             Path(error.filename),
             *Path(error.filename).parents,
@@ -48,7 +48,7 @@ def staged(folder: Path) -> Iterator[Path]:
 @contextmanager
 def workspace_for(folder: Path) -> Iterator[Path]:
     """Yield a working folder for a release next to its target, so that large files need not be copied."""
-    # Files still open in an interrupted run are removed at exit; finalizers run in reverse, so this one comes later.
+    # Scratch folders of an interrupted run are removed at exit. Finalizers run in reverse order, so this one runs last.
     later = None if folder.parent.exists() else weakref.finalize(ScratchFolder, _remove_empty, folder.parent)
     try:
         _make_parents(folder)
@@ -106,7 +106,7 @@ def write_bytes(path: Path, content: bytes) -> None:
 
 
 def link(source: Path, target: Path) -> None:
-    """Give a file, or a folder of them, a further name, without copying it if possible."""
+    """Make a file, or a folder of files, available under a second path: by hard links, or by copying if impossible."""
     if source.is_dir():
         shutil.copytree(source, target, copy_function=lambda old, new: link(Path(old), Path(new)))
         return
@@ -119,7 +119,7 @@ def link(source: Path, target: Path) -> None:
 class ScratchFolder:
     """A private temporary folder that lives as long as its owner.
 
-    Interruption-safe: the removal is registered before the folder is made, and until it is gone.
+    The folder is also removed after an interruption: its removal is registered before it is made.
     """
 
     def __init__(self, beside: Path | None = None, prefix: str = ".sfumato-") -> None:

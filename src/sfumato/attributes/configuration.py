@@ -1,4 +1,4 @@
-"""Configurations: which operation is applied to each attribute, and the form of the answer."""
+"""The configuration of attribute anonymization: the operation for each attribute, and the form of the response."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
@@ -11,7 +11,7 @@ from sfumato.schema.composite import MapSchema, read
 from sfumato.schema.dataclass_schema import KeyInfo, record_of
 from sfumato.values import Value, replace
 
-# range: bounds under a new name; label: a text under the attribute's own name; graph: names with the operation.
+# The form of ranges. range: bounds in new fields; label: one text in the field; graph: fields named by operation.
 Form = Literal["range", "label", "graph"]
 RULES: tuple[str, ...] = ("unique99", "sqrt")
 MOST_BUCKETS = 1_000_000
@@ -29,11 +29,11 @@ class Configuration(Value):
     """The operation for each attribute, and the form of the response.
 
     Attributes:
-        rules: One per attribute, in the order in which they are applied.
-        form: How ranges and names are written.
-        buckets: The number of buckets for values.
+        rules: The rules, one per attribute, in the order of application.
+        form: The form of ranges and field names in the response.
+        buckets: The number of buckets of generalized values, or the rule that determines it.
         pass_through: Whether attributes without a rule are published unchanged; otherwise they are refused.
-        smallest_group: The minimum number of members of a group of objects.
+        smallest_group: The minimum number of objects with the same published value.
     """
 
     rules: tuple[AttributeRule, ...]
@@ -86,7 +86,7 @@ def inline(entries: Any, objects: tuple[DataType, ...] = ()) -> Configuration:
     'Masking'
 
     Raises:
-        PlanError: The configuration is invalid; all problems are named at once.
+        PlanError: The configuration is invalid; the error lists all issues.
     """
     table = read(SHAPE, entries, "configuration")
     faults = [fault for name, entry in table.items() for fault in _faults(name, entry, objects)]
@@ -119,7 +119,7 @@ def _faults(name: str, entry: _Entry, objects: tuple[DataType, ...]) -> list[Pla
 
 
 def known_name(operation: str) -> str | None:
-    """Return an operation's name as in messages, or None if there is no such operation."""
+    """Return the canonical name of an operation, or None if there is no such operation."""
     name = normalize(operation)
     return name.capitalize() if name in known_operations() else None
 
@@ -128,7 +128,7 @@ def check_buckets(buckets: Any) -> BucketRule:
     """Return a rule for the number of buckets.
 
     Raises:
-        PlanError: It is neither a known rule nor a number.
+        PlanError: The value is neither a known rule nor a number.
     """
     if isinstance(buckets, int) and not isinstance(buckets, bool) and 1 <= buckets <= MOST_BUCKETS:
         return buckets
@@ -138,10 +138,10 @@ def check_buckets(buckets: Any) -> BucketRule:
 
 
 def check_allowed(configuration: Configuration, allowed: Mapping[str, frozenset[str]]) -> None:
-    """Refuse what an ontology does not allow.
+    """Refuse a configuration with operations that an ontology does not allow.
 
     Raises:
-        PlanError: The ontology does not know an attribute or does not allow its operation; all are named.
+        PlanError: The ontology does not know an attribute or does not allow its operation; the error lists all.
     """
     faults = [
         _refusal(rule, allowed)

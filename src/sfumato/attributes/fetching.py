@@ -24,10 +24,10 @@ from sfumato.values import State, Value, field
 NAME = re.compile(r"[a-z0-9_](?:[a-z0-9_-]{0,62})(?:\.[a-z0-9_][a-z0-9_-]{0,62})*")
 NUMBER = re.compile(r"(?:0x[0-9a-f]*|[0-9]+)")
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
-# IPv6 prefixes whose last 32 bits are an IPv4 address that is reached through them.
+# IPv6 prefixes for translated IPv4 addresses: a connection reaches the IPv4 address in the last 32 bits.
 TRANSLATED = (ipaddress.IPv6Network("64:ff9b::/96"), ipaddress.IPv6Network("::/96"))
-# Networks that are not public, although not every version of the standard library knows: site-local, protocol
-# assignments, documentation.
+# Networks that are not public, but that some versions of the standard library consider public: site-local addresses,
+# protocol assignments, documentation.
 CLOSED = tuple(map(ipaddress.ip_network, ("fec0::/10", "192.0.0.0/24", "192.88.99.0/24", "3fff::/20")))
 Resolver = Callable[[str, int], Sequence[str]]
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
@@ -98,12 +98,12 @@ class Fetcher(State):
         """Refuse an address that may not be reached.
 
         Raises:
-            PlanError: It is invalid, its host is unknown, or it is inside the network.
+            PlanError: The address is invalid, its host is unknown, or the host is inside the network.
         """
         self._pinned(_split(address), time.monotonic() + self.limits.seconds).close()
 
     def post(self, address: str, body: bytes, headers: Mapping[str, str]) -> int:
-        """Post a body to an address, by the same rules, and return the status; redirects are not followed.
+        """Post a body to an address, checked as in `fetch`, and return the status; redirects are not followed.
 
         Raises:
             PlanError: The address may not be reached, or did not respond in time.
@@ -114,7 +114,7 @@ class Fetcher(State):
             return connection.getresponse().status
 
     def allows(self, address: str) -> bool:
-        """Return whether an address has an allowed host."""
+        """Return whether the host of an address is one of `allowed_hosts`."""
         try:
             parts = _split(address)
         except PlanError:
@@ -141,7 +141,7 @@ class Fetcher(State):
 
     @contextmanager
     def _connected(self, parts: SplitResult, deadline: float) -> Iterator["_Pinned"]:
-        """Open a connection to the checked address, ended at the deadline."""
+        """Open a connection to the checked address, and end it at the deadline."""
         connection = self._pinned(parts, deadline)
         try:
             with _cut_at(deadline, connection):

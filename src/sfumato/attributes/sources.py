@@ -1,4 +1,4 @@
-"""Sources of configurations and ontologies: an address, a folder hosted by the service, or a bundled example."""
+"""Load configurations and ontologies from a web address, a folder of the service, or the bundled examples."""
 
 import json
 from collections import OrderedDict
@@ -54,7 +54,7 @@ class Sources:
         return self._configuration(document, data_class, "")
 
     def classes(self, address: str) -> configurations.ClassConfigurations:
-        """Return the classes that the graph at an address configures."""
+        """Return the configured classes of the graph at an address."""
         return self._classes(_plain(self.fetcher.fetch(address)))
 
     def at_hand(self, address: str, ontology: bool = False) -> bool:
@@ -115,7 +115,7 @@ class Sources:
 
 
 def _plain(document: Document) -> Document:
-    """Return a document identified by its text only: the same text under another query is the same graph."""
+    """Return a document without the query of its address, so that the same text is read and cached once."""
     address = urlsplit(document.address)
     if not address.query and not address.fragment:
         return document

@@ -1,4 +1,4 @@
-"""Commands on the installation: `doctor` (what works on this machine, and how to repair what does not), `compile`."""
+"""Commands on the installation: `doctor` checks what works on this machine, `compile` builds the compiled loops."""
 
 import os
 import platform
@@ -18,16 +18,16 @@ from sfumato.errors import STATUS
 from sfumato.values import Value, asdict
 from sfumato.version import __version__
 
-# Minimum memory for releases of ordinary files in memory.
+# Minimum bytes of memory for processing ordinary files in memory.
 LEAST_MEMORY = 2 * 10**9
-# A requirement: name, version range, and after a semicolon its condition, an extra or a system.
+# A package requirement: name, version range, and after a semicolon a condition, such as an extra or a system.
 REQUIREMENT = re.compile(r"(?P<name>[\w.-]+)[^;]*(?:;(?:.*\bextra == ['\"](?P<extra>[^'\"]+)['\"])?.*)?")
 State = Literal["fine", "absent", "fault"]
 MARKS: dict[State, str] = {"fine": "ok  ", "absent": "-   ", "fault": "FAIL"}
 
 
 class Check(Value):
-    """One check; a missing optional part is not an error."""
+    """The result of one check; a missing optional part is not an error."""
 
     name: str
     state: State

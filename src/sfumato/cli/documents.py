@@ -152,7 +152,7 @@ def report_command(
 
 
 def _report_pages(release: Path) -> list[Path]:
-    """Return the pages of a release; for several tables the joint internal one, and one for publication with each."""
+    """Return the report pages of a release: an internal one, and one for publication (of several tables one each)."""
     names = ("report.html", "report-external.html")
     return [release / name for name in names] + sorted(release.glob("*/report-external.html"))
 

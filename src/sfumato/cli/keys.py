@@ -1,4 +1,4 @@
-"""Commands on keys of the service and of pseudonyms: `keys`, `pseudonyms`."""
+"""Commands on API keys of the service and on keys of pseudonyms: `keys`, `pseudonyms`."""
 
 import os
 import sys
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class KeyAction(StrEnum):
-    """Actions on a key file."""
+    """Actions of the command `keys`."""
 
     ADD = "add"
     LIST = "list"
@@ -115,7 +115,7 @@ def _note(audit_log: Path | None, what: str, name: str) -> None:
 
 
 class PseudonymAction(StrEnum):
-    """Actions of the command."""
+    """Actions of the command `pseudonyms`."""
 
     NEW = "new"
     REVEAL = "reveal"

@@ -1,4 +1,4 @@
-"""Commands on records and files of other programs: `attributes`, `import`, `export`."""
+"""Commands `attributes` (anonymize records attribute by attribute), `import` and `export` (files of other programs)."""
 
 import json
 import sys

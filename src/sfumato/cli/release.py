@@ -209,7 +209,7 @@ def verify_command(
 
 
 def _together(releases: list[Path], others: tuple[object, ...], json: bool) -> int:
-    """Evaluate several folders together, each by its own plan."""
+    """Verify several release folders jointly, each with its own plan."""
     if any(other is not None for other in others):
         raise PlanError("options.several_folders")
     from sfumato.pipelines.persons.match_persons import verify_together

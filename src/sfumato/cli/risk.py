@@ -1,4 +1,4 @@
-"""Commands that measure: `risk`, `attack`, `check`, `compare`."""
+"""Commands that evaluate data and releases: `risk`, `attack`, `check`, `compare`."""
 
 import json
 import sys
@@ -93,7 +93,7 @@ def risk_command(
 
 
 def _print_risk(report: Any, html: Path | None, as_json: bool, elsewhere: bool) -> None:
-    """Print the result, unless it is requested only as a file."""
+    """Print the result, unless the user requests only a file."""
     from sfumato.report.risk import page_of, text
 
     if html is not None:

@@ -33,7 +33,7 @@ from sfumato.service.settings import (
 )
 from sfumato.values import defaults
 
-# Options for a single call, which are not configuration.
+# Options that only make sense on the command line and may not be in a configuration file.
 NOT_CONFIGURED = frozenset({"config", "new_api_key", "open_browser", "help"})
 
 
@@ -113,7 +113,7 @@ def serve_command(
 
 
 def _keep_erasing(root: Path) -> None:
-    """Erase files of killed servers repeatedly, because their last processes may still use them at the start."""
+    """Erase files of killed servers repeatedly, because at the start processes of these may still use them."""
     while True:
         time.sleep(ERASING_SECONDS)
         erase_abandoned(root)
@@ -158,7 +158,7 @@ def _fields(kind: type[Any], chosen: dict[str, Any]) -> dict[str, Any]:
 
 
 def _declare(function: Callable[..., Any]) -> None:
-    """Give the command the options that the settings declare."""
+    """Add the options that the settings declare to the signature of the command."""
     own = [one for one in inspect.signature(function).parameters.values() if one.name != "chosen"]
     declared = [one for kind in (Settings, Limits, JobSettings) for one in _parameters(kind)]
     function.__signature__ = inspect.Signature([*own, *declared])  # type: ignore[attr-defined]
@@ -204,7 +204,7 @@ def _run(environment: dict[str, str], host: str, port: int, workers: int, second
         "workers": workers,
         "access_log": False,
         "server_header": False,
-        "proxy_headers": False,  # our own rules decide whether they are trusted
+        "proxy_headers": False,  # the service itself decides whether proxy headers are trusted
         "log_config": None,
         "timeout_keep_alive": 10,
         "timeout_graceful_shutdown": int(seconds) + 5,
@@ -236,7 +236,7 @@ def _is_own(host: str) -> bool:
 
 
 def _leave(*_: object) -> NoReturn:
-    """End normally; the server restores this handler and calls it when current requests are finished."""
+    """Signal handler that ends normally; the server calls it when current requests are finished."""
     raise SystemExit(0)
 
 

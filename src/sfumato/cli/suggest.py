@@ -1,4 +1,4 @@
-"""Commands to begin with: `suggest`, `hierarchy`, `dataset`, `demo`."""
+"""Commands for getting started: `suggest`, `hierarchy`, `dataset`, `demo`."""
 
 import sys
 from contextlib import closing
@@ -61,7 +61,7 @@ def suggest_command(
 
 
 def _folder_of_output() -> Path | None:
-    """Return the folder of the file to which output is redirected, if the system knows it; paths start there."""
+    """Return the folder of the file that output is redirected to, if known; paths in the plan are relative to it."""
     try:
         target = Path(f"/dev/fd/{sys.stdout.fileno()}").resolve(strict=True)
     except (OSError, ValueError):
@@ -105,7 +105,7 @@ def _hierarchy(plan: "RequestedPlan", column: str, data: Path | None) -> "Hierar
 
 
 def _alone(plan: "RequestedPlan", column: str) -> "Plan":
-    """Return the plan with this column as its only quasi-identifier, so that no other one is counted or checked."""
+    """Return the plan with this column as its only quasi-identifier, so that only it is counted and checked."""
     from sfumato.microdata.plan.resolve import for_measuring
 
     columns = {

@@ -17,7 +17,7 @@ from sfumato.cli.options import AsJson, Quiet, show
 from sfumato.errors import PlanError
 from sfumato.tables.suppression.patterns import ProgressCallback
 
-# Seconds between two lines in a pipe.
+# Minimum seconds between two lines of progress if the output is not a terminal.
 PAUSE_SECONDS = 2.0
 
 
@@ -78,7 +78,7 @@ def _tell_parts(out: Path) -> None:
 
 
 def _batch(path: Path, out: Path | None, encoding: str | None, quiet: bool, as_json: bool) -> int:
-    """Run a batch file."""
+    """Run a batch file of τ-ARGUS."""
     from sfumato.pipelines.tables.batch.run import run_batch
 
     done = run_batch(path, out, encoding)
@@ -122,7 +122,10 @@ class _Lines:
 
 @contextmanager
 def interruption() -> Iterator[Callable[[], bool]]:
-    """Yield a function that says whether Ctrl-C was pressed for the best result; a second one ends the program."""
+    """Yield a function that returns whether Ctrl-C was pressed, which ends the search with its best result so far.
+
+    A second Ctrl-C ends the program.
+    """
     asked = threading.Event()
     if threading.current_thread() is not threading.main_thread():
         yield asked.is_set

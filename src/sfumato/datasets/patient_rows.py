@@ -1,4 +1,4 @@
-"""Fictitious German patients: a seeded generator, two examples with a known optimal release, and a stroke file."""
+"""Synthetic German patients: a seeded generator, two examples with a known optimal release, and stroke data."""
 
 from collections.abc import Sequence
 from datetime import date, timedelta
@@ -49,7 +49,7 @@ _NAMES = {
     "female": _words("Lena Clara Frieda Marlene Ida Greta Paula Johanna Käthe Ute Mia Helga"),
 }
 _SURNAMES = _words("Ahrens Böhm Cordes Döring Ebert Frey Graf Haas Jung Kaiser Lorenz Weiß")
-# Two-digit postcode regions around a hospital, the nearer the more patients.
+# Two-digit postcode regions around a hospital, with the proportion of patients from each.
 _REGIONS = (("72", 0.34), ("70", 0.24), ("73", 0.18), ("71", 0.14), ("89", 0.10))
 # Illness: proportion of patients, and the age of highest frequency.
 _ILLNESSES = (
@@ -129,7 +129,7 @@ _DECIMALS = {"avg_glucose_level", "bmi"}
 
 
 def read_stroke() -> Dataset:
-    """Return the dataset in the file."""
+    """Return the bundled stroke dataset (200 rows)."""
     head, *lines = parse_lines(files(__package__).joinpath("stroke200.csv").read_text(encoding="utf-8"))
     places = {name: head.fields.index(name) for name in _STROKE_PLANS}
     columns = {name: [_cell(name, line.fields[place]) for line in lines] for name, place in places.items()}

@@ -1,4 +1,4 @@
-"""Generators of linked people: households of a survey, a register over months, and hospital visits."""
+"""Synthetic data sets of persons: households of a survey, a register that changes monthly, and hospital visits."""
 
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -174,7 +174,7 @@ def _marital(random: np.random.Generator, relation: Numbers, couples: Any, age: 
     return np.where(married, MARRIED, np.where((age < ADULT) | (relation == CHILD), SINGLE, alone))
 
 
-# Monthly probabilities of events, and births per person.
+# Monthly probabilities that a person dies, moves or falls ill, and monthly births per person.
 DEATHS, MOVES, BIRTHS, FALLS_ILL = 0.002, 0.004, 0.004, 0.02
 REGISTER_REGIONS = tuple(f"{north}{east}" for north in range(1, 5) for east in range(1, 6))
 REGISTER_ILLNESSES = ("none", "asthma", "diabetes", "hypertension", "migraine", "cancer")

@@ -25,12 +25,12 @@ PUBLIC: Plan = {"role": "insensitive"}
 
 
 class KnownFile(Value):
-    """A file that is widely available.
+    """A well-known public file.
 
     Attributes:
         about: Its content and where it is published.
-        columns: The plan of each column, by its name in a file with a header.
-        headless: The columns in their order in files without header, if there are such.
+        columns: The plan of each column, by the names in the header.
+        headless: The columns in order, for copies of the file without a header; empty if there are no such copies.
     """
 
     about: str
@@ -39,7 +39,7 @@ class KnownFile(Value):
 
 
 def _numbers(quasi_identifiers: Sequence[str], others: Sequence[str]) -> dict[str, Plan]:
-    """Return numeric columns, some of which are quasi-identifiers; the others may become one."""
+    """Return plans of numeric columns; sensitive ones have a hierarchy, too, for plans that change their role."""
     return dict.fromkeys(quasi_identifiers, NUMBERS) | {name: {**NUMBERS, "role": "sensitive"} for name in others}
 
 
@@ -97,15 +97,14 @@ def read_known(name: str, path: str | Path, hierarchies: str | Path | None = Non
     """Return a well-known file as a dataset.
 
     Args:
-        name: Which file it is.
+        name: The name of the file in `KNOWN`.
         path: Path of the file.
-        hierarchies: A folder with files `…hierarchy_<column>.csv` (the layout of ARX) to be used in its plan; by
-            default the
-            file's own folder and its subfolders are searched.
+        hierarchies: A folder with files `…hierarchy_<column>.csv` (the layout of ARX) for the plan; by default
+            the folder of the file and its subfolders.
 
     Raises:
         PlanError: There is no such name.
-        DataError, EngineError: The file is not that one, or cannot be read.
+        DataError, EngineError: The file has other columns, or cannot be read.
     """
     if name not in KNOWN:
         raise PlanError("dataset.unknown_name", hint=did_you_mean(name, KNOWN), name=name)
@@ -131,7 +130,7 @@ def _records(path: Path) -> list[list[str]]:
 
 
 def _names(file: KnownFile, first: Sequence[str]) -> tuple[str, ...]:
-    """Return the columns of a file: those of its header, all of them known, or those of a file without one."""
+    """Return the names in the header if all of them are known, otherwise the columns of a file without a header."""
     if set(first) <= set(file.columns):
         return tuple(first)
     if file.headless and len(first) == len(file.headless):

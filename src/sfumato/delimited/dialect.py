@@ -15,11 +15,11 @@ from sfumato.values import Value
 _BLANKS = " \u00a0\u202f"
 _GAPS = f"{_BLANKS}\u2009'\u2019"
 
-# A currency sign before a number, possibly after the letters of a country: R$ 12, US$12, ₺12.
+# A currency sign before a number, with up to two letters of the country before the sign: R$ 12, US$12, ₺12.
 CURRENCY_SIGN = "[A-Z]{0,2}[€$£¥₺₽₹₴₪]"
 
-# A number in a notation with decimal commas, and points or gaps between its thousands. It may have a currency before it
-# or a unit after it. Databases use the same pattern, matching whole texts.
+# A number with a decimal comma, and with points or gaps between thousands. A currency may precede it, and a unit may
+# follow it. Statements for databases use the same pattern, which must match the whole text.
 _BEFORE_COMMA = f"[0-9]+|[0-9]{{1,3}}([{_GAPS}][0-9]{{3}})+"
 COMMA_NUMBER = (
     f"({CURRENCY_SIGN}[{_BLANKS}]?|[A-Z]{{3}}[{_BLANKS}])?[+-]?"
@@ -29,12 +29,12 @@ COMMA_NUMBER = (
 
 _COMMA_NUMBER = regex(COMMA_NUMBER)
 
-# Numbers with a mark before every three digits, and numbers that need none.
+# Numbers with a point or comma before every three digits, and numbers without.
 _THOUSANDS = regex(r"[+-]?[1-9][0-9]{0,2}(?:([.,])[0-9]{3})(?:\1[0-9]{3})*")
 _WHOLE = regex(r"[+-]?[0-9]+")
 _NUMBER = regex(r"[+-]?[0-9][0-9.,]*")
 
-# Integers with gaps between thousands, and a fraction.
+# Numbers with gaps between thousands and an optional decimal fraction.
 _GROUPED = regex(rf"([+-]?[0-9]{{1,3}}([{_GAPS}])[0-9]{{3}}(?:\2[0-9]{{3}})*)([.][0-9]+)?")
 
 _POINTS = str.maketrans({",": ".", ".": None})
@@ -60,9 +60,9 @@ def with_points(fields: Iterable[str]) -> list[str]:
 
 
 def thousands_mark(texts: Iterable[str]) -> str | None:
-    """Return the mark that may separate thousands in a column's numbers, or else be their decimal mark.
+    """Return the mark of a column's numbers if it may separate thousands; it may also be the decimal mark.
 
-    Every number with marks has them before each three digits; None if that is not so, or if no number has a mark.
+    None if no number has a mark, or if a mark is not followed by groups of exactly three digits.
 
     >>> thousands_mark(["1.204", "3", "Ulm"]), thousands_mark(["1,204,310", "12"]), thousands_mark(["1.204", "4310"])
     ('.', ',', '.')
@@ -129,11 +129,11 @@ def encoding_of(name: str) -> str:
     """Return the canonical name of an encoding.
 
     Raises:
-        PlanError: It is no text encoding.
+        PlanError: The name is not that of a text encoding.
     """
     try:
         codec = codecs.lookup(name)
-        "".encode(name)  # Base64 and others are codecs, but of bytes
+        "".encode(name)  # fails for codecs of bytes, such as Base64
     except (LookupError, ValueError):
         raise PlanError("encoding.no_encoding", name=name) from None
     return codec.name
@@ -189,7 +189,7 @@ def mixed_line_ends(name: str, line: int, end: str, first: str) -> DataError:
 
 
 def _placed(error: DataError, line: int | str | None, name: str, column: int | None) -> DataError:
-    """Return an error with what is known of its position."""
+    """Return an error with its position, as far as it is known."""
     if column and line:
         return error.at(name, int(line), column)
     if line and name:

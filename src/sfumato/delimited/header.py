@@ -1,4 +1,4 @@
-"""The head of a delimited file: titles above the header, the column names, whether there is a header at all."""
+"""Read the first lines of a delimited file: detect title lines and the header, and return the column names."""
 
 import csv
 from collections.abc import Iterable, Sequence
@@ -13,7 +13,7 @@ from sfumato.values import Value
 
 # Texts that are often values but no column names: numbers, dates and times, e-mail addresses.
 _VALUE = regex(r"[-+]?\d[\d.,:/ T+Z-]*|[^@\s]+@[^@\s]+\.\w+")
-# More lines are no titles; rows of fewer columns may be two names and a remark.
+# The maximum number of title lines, and the minimum number of columns of a header for titles to be detected.
 _MOST_TITLES, _LEAST_WIDTH = 10, 3
 
 
@@ -30,7 +30,7 @@ class Record(Value):
 
 
 def records_of(lines: Iterable[str], separator: str, quote: str) -> list[Record]:
-    """Return the records of some lines as far as they are readable; errors are reported when all records are read."""
+    """Return the records of some lines up to the first error, which is reported when all records are read."""
     reader = csv.reader(lines, delimiter=separator, quotechar=quote)
     records, line = list[Record](), 1
     try:
@@ -45,8 +45,9 @@ def records_of(lines: Iterable[str], separator: str, quote: str) -> list[Record]
 def header_below(lines: Sequence[str], dialect: Dialect) -> int | None:
     """Return the line of the header if the first lines are titles above it, else None.
 
-    A title fills one field, while the header and all rows fill several. A title that contains separators fills fewer
-    fields than these. In that case names must be above numbers, because a header may lack the name of its first column.
+    A title without separators has one field, while the header and all rows have several. A title with separators fills
+    fewer fields than the rows. As a header without a name for its first column does so, too, lines above are then taken
+    for titles only if the header has names above numbers.
 
     >>> rows = ["name;age;town", "Ada;36;Ulm", "Max;41;Bonn"]
     >>> header_below(["Members, as of 2024", *rows], Dialect()), header_below(rows, Dialect())
@@ -154,7 +155,7 @@ def _fields(record: str, separator: str, quote: str, name: str) -> list[str]:
 
 
 def _sample(lines: Iterable[str], separator: str, quote: str) -> list[list[str]]:
-    """Return the next records as far as they are readable; errors are reported when all records are read."""
+    """Return the next records up to the first error, which is reported when all records are read."""
     return [record.fields for record in records_of(lines, separator, quote)]
 
 
@@ -183,9 +184,9 @@ def header_of(
 def looks_like_data(fields: Sequence[str], sample: Sequence[Sequence[str]]) -> bool:
     """Return whether the first record is likely data instead of a header.
 
-    It repeats in its columns, or is a value in all columns with numbers, dates or addresses. A table with columns
-    called 1990, 2000, … next to others with names in words is accepted. If a numeric column has a name in words, one
-    other name may occur among the values of its column by chance.
+    This is so if its fields occur again as values of their columns, or if they are values in all columns with numbers,
+    dates or e-mail addresses. A header with names such as 1990, 2000, … next to names in words is accepted. If a
+    numeric column has a name in words, one other name may occur by chance among the values of its column.
 
     >>> looks_like_data(["Ada", "36"], [["Max", "41"]]), looks_like_data(["name", "age"], [["Max", "41"]])
     (True, False)

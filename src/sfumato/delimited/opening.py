@@ -149,11 +149,12 @@ _CYRILLIC = regex(r"[\xc0\xc8\xce\xe0\xe8\xee]")
 _GREEK = regex(r"[\xc1\xc7\xc9\xcf\xe1\xe7\xe9\xef\xdc-\xdf\xfc]")
 
 
-# Western European Windows letters are by far the most common. In the words of another page they appear as characters
-# that no word contains (`P³eæ`), or the words have none of the 26 letters that all Latin alphabets share (`Ïîë`). If
-# all letters are plausible, the bytes do not decide, and the common page is used.
 def likely_page(content: bytes) -> str:
     """Return the likely code page of a single-byte text with non-ASCII characters.
+
+    The default is the Western European code page of Windows, by far the most common one. Words in another code page,
+    read with the default, have characters that no word contains (`P³eæ`), or none of the 26 letters common to all Latin
+    alphabets (`Ïîë`). If all letters are plausible, the bytes do not decide, and the default is used.
 
     >>> likely_page("Miejscowość;Płeć;żółty;niepełna;zastępcza".encode("cp1250"))
     'cp1250'

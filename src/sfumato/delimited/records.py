@@ -21,12 +21,12 @@ _FIRST = frozenset("'=+-@\t\r\n＝＋－＠")
 NUMBER = r"[+-]?[0-9]+([.,][0-9]+)*([eE][+-]?[0-9]+)?|[+-]"
 
 
-# A cell that begins with `=`, `+`, `-` or `@` and is no number is a formula to a spreadsheet that opens the file. An
-# apostrophe before it makes it a text. A cell that already begins with apostrophes before such a sign gets a further
-# one, so that the original text can always be restored, and different values stay different. Names of columns are
-# cells, too.
 def quoted_cell(text: str) -> str:
     """Return a text as written to a file that people open in spreadsheets.
+
+    A spreadsheet program runs a cell that begins with `=`, `+`, `-` or `@` and is no number as a formula. An apostrophe
+    before the cell makes it a text. A cell that already begins with apostrophes before such a sign gets one more, so
+    that the original text can be restored and different values stay different. Column names are cells, too.
 
     >>> quoted_cell("=cmd|' /C calc'!A0"), quoted_cell("-5"), quoted_cell("'=x"), quoted_cell("age"), quoted_cell("-")
     ("'=cmd|' /C calc'!A0", '-5', "''=x", 'age', '-')

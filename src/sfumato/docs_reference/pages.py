@@ -1,4 +1,4 @@
-"""All pages of the documentation: written ones with their tables, and those of commands, library and REST service."""
+"""All documentation pages: handwritten ones, and generated ones on commands, Python library and REST service."""
 
 import inspect
 import re
@@ -33,7 +33,7 @@ _ABOUT = (
 )
 
 
-# The pages that are made from the code, with their titles.
+# The generated pages, with their titles.
 MADE = {
     "glossary": "Glossary",
     "reference/plan": "The plan of a release",
@@ -64,12 +64,12 @@ def titles() -> dict[str, str]:
 
 
 def written(name: str) -> str:
-    """Return a written page, with its tables of keys filled in."""
+    """Return a handwritten page, with its tables of plan keys filled in."""
     return plan_keys.fill(pages()[name].read_text(encoding="utf-8"))
 
 
 def text_of(name: str, sources: Sources) -> str:
-    """Return the text of a page, written or generated."""
+    """Return the text of a page, handwritten or generated."""
     made: dict[str, Callable[[], str]] = {
         "glossary": glossary,
         "reference/plan": plan_keys.plan_page,
@@ -212,7 +212,7 @@ def _python_parameter(parameter: inspect.Parameter) -> str:
 
 
 def _members(kind: type) -> Iterator[tuple[str, Any]]:
-    """Yield the methods and properties of a class, without those of foreign ancestors."""
+    """Yield the methods and properties of a class, without those inherited from other packages."""
     for name, value in vars(kind).items():
         if not name.startswith("_") and (inspect.isfunction(value) or isinstance(value, property | classmethod)):
             yield name, value
@@ -291,7 +291,7 @@ def _about(request: Document) -> str:
 
 
 def _sent(request: Document) -> Iterator[str]:
-    """Yield the lines of parameters and bodies; an inline body by its keys, named ones are listed under their name."""
+    """Yield lines about the parameters and bodies of a request; named bodies are described under their name."""
     for parameter in request.get("parameters", ()):
         schema, about = table_cell(in_words(parameter["schema"])), table_cell(parameter.get("description", ""))
         yield f"| {parameter['in']} | `{parameter['name']}` | {schema} {about} |"

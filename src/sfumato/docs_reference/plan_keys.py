@@ -23,7 +23,7 @@ from sfumato.tables.plan.table_plan import RULES
 from sfumato.values import Value, defaults
 
 HEAD = "| key | may be | unless given | what it is |\n|---|---|---|---|"
-# A marker in a written page that is replaced by its table: <!-- keys: method mondrian -->
+# The marker in a documentation page that is replaced by a table of keys: <!-- keys: method mondrian -->
 MARKER = re.compile(r"<!-- keys: (\w+) ([\w-]+) -->")
 KINDS: dict[str, Mapping[str, RecordSchema[Any]]] = {
     "model": SHAPES,
@@ -35,7 +35,7 @@ _ATTRIBUTE = re.compile(r"^    (\w+): (.+(?:\n {8,}.+)*)", re.MULTILINE)
 
 
 def fill(text: str) -> str:
-    """Return a written page with the tables that its markers request."""
+    """Return a documentation page with each marker replaced by its table of keys."""
     return MARKER.sub(lambda marker: keys_table(KINDS[marker[1]][marker[2]]), text)
 
 
@@ -47,7 +47,7 @@ def keys_table(record: RecordSchema[Any]) -> str:
 
 
 def _lines(record: RecordSchema[Any]) -> Iterator[str]:
-    kind = getattr(record.make, "func", record.make)  # a class, or one with some of its fields given
+    kind = getattr(record.make, "func", record.make)  # a class, or a partial of a class with some fields set
     usual, notes = _defaults(kind), _notes(kind)
     for key, spec in record.keys.items():
         attribute, schema = record.attribute(key), spec.shape.schema()
@@ -57,7 +57,7 @@ def _lines(record: RecordSchema[Any]) -> Iterator[str]:
 
 
 def table_cell(text: str) -> str:
-    """Return a text for a cell of a Markdown table."""
+    """Return a text escaped for a cell of a Markdown table."""
     return " ".join(text.split()).replace("|", "\\|")
 
 
@@ -150,7 +150,7 @@ TYPE_WORDS = {
 MOST_CHOICES = 12
 # Mappings with more keys get a table of their own.
 MOST_KEYS = 4
-# Larger bounds come from the machine, not from the plan.
+# Larger bounds are technical limits of integers, and are not documented.
 LARGEST = 2**53
 
 
@@ -180,7 +180,7 @@ def _last(schema: Mapping[str, Any]) -> str:
 
 
 def _by_tag(options: Sequence[Mapping[str, Any]]) -> str:
-    """Return one of several mappings distinguished by the value of a key, by these values."""
+    """Describe a choice between mappings that differ in the value of one key, by these values."""
     tags = [(key, part["const"]) for option in options for key, part in option["properties"].items() if "const" in part]
     return f"mapping with `{tags[0][0]}`: " + ", ".join(f"`{name}`" for _, name in tags)
 

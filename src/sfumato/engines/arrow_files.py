@@ -17,7 +17,7 @@ _BATCH_ROWS = 1 << 16
 
 
 def read_arrow(connection: Any, path: Path, _data: DataPlan, _names: Sequence[str], _scratch: Path) -> Source:
-    """Open Arrow files, which are read into the database.
+    """Read Arrow files into DuckDB, and return the source.
 
     Raises:
         DataError: A file is damaged, or has other columns than the first one.
@@ -33,7 +33,7 @@ def read_arrow(connection: Any, path: Path, _data: DataPlan, _names: Sequence[st
 
 
 def _table(file: Path) -> Any:
-    """Return the rows of a file or stream of Arrow; texts that are numbered in it are written out."""
+    """Return the rows of a file or stream of Arrow; dictionary-encoded texts are decoded."""
     import pyarrow as pa
     from pyarrow import ipc
 

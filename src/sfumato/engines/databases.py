@@ -1,4 +1,4 @@
-"""Tables of databases: counted by PostgreSQL itself, streamed once to be recoded, written in one transaction."""
+"""Read tables of PostgreSQL, which counts their rows itself, and write releases to PostgreSQL or SQLite tables."""
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,20 +18,20 @@ from sfumato.microdata.recoding.mapping import ClassRecoding, Recoding, Suppress
 from sfumato.values import Value, field
 
 FLOATS = ("real", "double precision")
-# Types without a text that is the same on every engine, in addition to lists.
+# Column types, besides lists, whose values different engines convert to text differently.
 TEXTLESS = ("bytea", "interval", "time with time zone", "bit", "bit varying")
 # Types whose values are transferred unchanged; the values of all others are transferred as texts.
 PLAIN = ("smallint", "integer", "bigint", "boolean", "date", "text")
 
 
 class Table(Value):
-    """A table.
+    """A PostgreSQL table, and the statements that read it.
 
     Attributes:
-        name: Its quoted name.
+        name: The quoted name of the table.
         kinds: The type of each column.
         key: The columns of its primary key, which defines a stable row order.
-        codes: Texts that mean missing in one column.
+        codes: The texts that mean a missing value, by column.
     """
 
     name: str
@@ -51,7 +51,7 @@ class Table(Value):
     def _text(self, column: str) -> str:
         raw = f"s.{sql.name(column)}"
         if self.kinds[column] in FLOATS:
-            # Converted by its text, because 0.1 in single precision is not 0.1 in double precision.
+            # Conversion by text keeps 0.1: single precision 0.1 cast to double precision would be 0.10000000149.
             return f"(NULLIF({raw}, 'NaN')::text::float8 + 0.0::float8)"
         if self.kinds[column] == "numeric":
             raw = f"NULLIF({raw}, 'NaN')"
@@ -94,7 +94,7 @@ class Table(Value):
         return f" ORDER BY {sql.listed(f's.{sql.name(column)}' for column in self.key)}" if self.key else ""
 
     def locating(self, column: str, texts: Sequence[str], limit: int) -> str:
-        """Return the statement that finds the first rows with one of some texts."""
+        """Return the statement that finds the numbers of the first rows with one of the given texts."""
         numbers = f"SELECT row_number() OVER ({self._order}) AS place, ({self.text(column)})::text AS value"
         wanted = sql.listed(map(quoted, texts))
         rows = f"{numbers} FROM {self.name} AS s"
@@ -150,7 +150,7 @@ def describe(cursor: Any, address: Address, data: DataPlan | None = None) -> Tab
 
 @contextmanager
 def faults() -> Iterator[None]:
-    """Convert errors of the driver to Sfumato's; their texts may contain data values and are not passed on."""
+    """Convert errors of the database driver to `EngineError` without their texts, which may contain data values."""
     with extra_part("adbc-driver-manager", "postgresql"):
         from adbc_driver_manager import Error
     try:
@@ -162,7 +162,7 @@ def faults() -> Iterator[None]:
 
 
 def explained(error: Exception) -> EngineError:
-    """Return Sfumato's error for one of the driver's."""
+    """Return the `EngineError` for an error of the database driver."""
     state = getattr(error, "sqlstate", None)
     if state in ("53100", "53200"):
         return EngineError("disk.the_database_has_no_room")
@@ -172,12 +172,12 @@ def explained(error: Exception) -> EngineError:
 
 
 SNAPSHOT = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY"
-# The text of a timestamp must not depend on the server's time zone.
+# Settings that make the text of a timestamp independent of the server's configuration.
 ONE_TEXT = "SELECT set_config('TimeZone', 'UTC', true), set_config('DateStyle', 'ISO', true)"
 
 
 class PostgreSQLEngine(CountsPersons):
-    """Rows in a PostgreSQL table, in the state when the engine is opened, whatever others write meanwhile.
+    """The engine for a PostgreSQL table; it reads a snapshot from when it was opened, without later changes.
 
     The database counts in one statement; DuckDB recodes the streamed rows.
     """
@@ -217,7 +217,7 @@ class PostgreSQLEngine(CountsPersons):
             return int(cursor.fetchone()[0])
 
     def first_texts(self, column: str) -> dict[str, int]:
-        """Return no texts, because they are unknown without reading the table again."""
+        """Return no texts, because finding them would require reading the table again."""
         del column
         return {}
 
@@ -328,7 +328,7 @@ def _sqlite(place: Address) -> Iterator[Any]:
 
 
 def _check_new(cursor: Any, place: Address) -> None:
-    """Refuse an existing table, because nothing is overwritten."""
+    """Refuse an existing table, because tables are never overwritten."""
     if place.kind == "postgresql":
         schema = sql.text(place.schema) if place.schema else "current_schema()"
         where = f"information_schema.tables WHERE table_schema = {schema} AND table_name = {sql.text(place.table)}"

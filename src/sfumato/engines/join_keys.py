@@ -100,10 +100,12 @@ def shared_out(
     return classes
 
 
-# The text of each quasi-identifier is looked up in a table of its own, which yields a code. The codes of a row, packed
-# as by `Packing`, are looked up in the table of classes.
 class JoinTables(Value):
-    """The join tables of a recoding."""
+    """The join tables of a recoding.
+
+    Each quasi-identifier has a join table from its texts to codes. The codes of a row, packed as by `Packing`, are
+    looked up in the join table of classes.
+    """
 
     recoding: Recoding
     handling: SuppressionHandling

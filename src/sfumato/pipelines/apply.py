@@ -1,6 +1,6 @@
-"""Apply the recoding of a release to new rows: equal values are published identically, and the guarantees are checked
-again.
+"""Apply the recoding of a release to new rows, and check the privacy models for them.
 
+Values are published with the same labels as in the release.
 Rows of a class that the release suppressed are suppressed again. A value or combination that the recoding does not know
 is an error. Each class of the new rows must satisfy the guarantees by itself, because an attacker may have either file.
 """
@@ -72,8 +72,8 @@ class ApplyResult(Value):
     """The result of applying a recoding to new rows.
 
     Attributes:
-        added: Persons, or rows without a person column, that the release of the recoding does not have.
-        removed: Persons, or rows, of that release that are missing in the new rows.
+        added: The number of persons in the new rows only; without a person column, the number of rows.
+        removed: The number of persons, or rows, in the earlier release only.
     """
 
     verdict: Verdict
@@ -125,7 +125,7 @@ def apply(recoding: Path, data: Path, out: Path, *, drop_violating: bool = False
 
 
 class _Earlier(Value):
-    """What is known from the release: its recoding, and the population behind its published rows.
+    """The earlier release: its recoding, and the number of persons in the population for each published class.
 
     Attributes:
         released: Whether its rows were published.
@@ -137,7 +137,7 @@ class _Earlier(Value):
 
 
 def _check_applicable(plan: Plan, divided: bool) -> None:
-    """Refuse a recoding that is valid for its own rows only."""
+    """Refuse a recoding that cannot be applied to other rows than those of its release."""
     if divided:
         raise PlanError("recoding-divided")
     if plan.subset is not None:

@@ -1,4 +1,4 @@
-"""Paths in plans: a separate type that defines how files of a plan are written, located and confined."""
+"""File paths in plans: a string type of their own, which is resolved from the plan's folder and can be restricted."""
 
 import os
 import re
@@ -36,7 +36,7 @@ class PlanPath(str):
 
     @property
     def is_address(self) -> bool:
-        """Whether it is the address of a database and no path."""
+        """Whether this is the address of a database table instead of a path."""
         return "://" in self
 
     def moved(self, old: Path, new: Path) -> str:
@@ -75,7 +75,7 @@ def paths_in(shape: Schema[Any], value: object, at: str = "") -> list[tuple[str,
         value: The plan or the part, as plain values.
     """
     faults = PlanIssues()
-    with suppress(Refused):  # issues are listed when the plan is read for use
+    with suppress(Refused):  # an invalid plan is reported when it is used
         shape.read(value, at, faults)
     return [(at, PlanPath(path)) for at, path in faults.paths]
 

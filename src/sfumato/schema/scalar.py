@@ -12,9 +12,9 @@ from sfumato.values import Value
 
 T_co = TypeVar("T_co", covariant=True)
 JsonSchema = dict[str, Any]
-# The largest integer of compiled loops.
+# The largest integer that compiled loops can process.
 LARGEST = 2**63 - 1
-# The words for types of values; the first match is used, because a Boolean is an integer, too.
+# Names of types in messages. The first match is used: a Boolean is an integer, too, so it comes first.
 KINDS: dict[type, str] = {
     NoneType: "nothing",
     bool: "true/false",
@@ -41,7 +41,7 @@ def kind_of(value: object) -> str:
 
 
 class Text(Value):
-    """A text, not empty unless allowed; numbers and dates parsed by YAML are no texts."""
+    """A text, not empty unless allowed; numbers and dates parsed by YAML are refused."""
 
     about: str = ""
     may_be_empty: bool = False
@@ -136,7 +136,7 @@ class Flag(Value):
 
 
 class Choice(Value):
-    """One of a few names."""
+    """One of several names."""
 
     names: tuple[str, ...]
     about: str = ""
@@ -169,7 +169,7 @@ def refuse_choice(at: str, value: object, names: Iterable[str], faults: PlanIssu
 
 
 def name_of(value: object) -> str:
-    """Return the text that names are compared with; empty for other types."""
+    """Return a value as text for the comparison with names; empty if it is no text."""
     return value if isinstance(value, str) else ""
 
 

@@ -33,9 +33,11 @@ VARIABLE = "PROMETHEUS_MULTIPROC_DIR"
 Labels = tuple[str, str, str]  # method, route, status
 
 
-# Worker processes keep their figures in files of one folder, so that any of them can return the sum.
 class Metrics:
-    """The metrics of one process, and of its siblings if they share a folder."""
+    """The metrics of one process, and of its siblings if they share a folder.
+
+    Processes that share a folder store their metrics in its files, so that any of them can return the sum.
+    """
 
     def __init__(self) -> None:
         disable_created_metrics()  # type: ignore[no-untyped-call]
@@ -81,10 +83,12 @@ REFUSED = (401, 403)
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 
 
-# A line has method, route, status, duration, number, user and job, never a path that a client sent, a query, a header
-# or a body.
 class RequestLog:
-    """The outermost middleware for HTTP."""
+    """The outermost middleware for HTTP.
+
+    A log line has the method, route, status, duration, request id, user and job. It never has the path that a client
+    sent, a query, a header or a body.
+    """
 
     def __init__(self, app: ASGIApp, metrics: Metrics, audit: AuditLog) -> None:
         self._app, self._metrics, self._audit = app, metrics, audit
@@ -172,10 +176,11 @@ CONNECTIONS = ("/socket.io", "/_nicegui_ws")
 OWN_SITES = frozenset({"", "same-origin", "none"})
 
 
-# An unknown host name is how a foreign page reaches into a network (DNS rebinding); a foreign origin is how it sends
-# requests that the visitor did not make (cross-site request forgery).
 class OriginCheck:
     """Middleware that refuses foreign host names and origins.
+
+    A page of another site reaches into a network by an unknown host name (DNS rebinding), and sends requests that the
+    visitor did not make from a foreign origin (cross-site request forgery).
 
     Attributes:
         names: The host names of the service in addition to addresses, `localhost` and the name of its machine.

@@ -47,9 +47,6 @@ STATUSES = {
 }
 
 
-# Problem details name places and no values. The service's own form returns to the sender the value that it sent, and
-# no other. An unexpected error is answered with a number to ask about; its own text, which may quote data, is not
-# returned.
 class RefusedError(Exception):
     """A request that the service refuses for its size, its time or its sender."""
 
@@ -97,7 +94,12 @@ class ProblemResponse(Value):
 
 
 def problem_of(error: Exception) -> ProblemResponse:
-    """Return the response for an error."""
+    """Return the response for an error.
+
+    Problem details contain positions and no values. Only the service's own form returns a value, to the sender of that
+    value. The text of an unexpected error may quote data and is not returned; the response has an id to refer to
+    instead.
+    """
     if isinstance(error, ValueRefusedError):
         return ProblemResponse(error.status.http, error.code, error.text_with_place(), quoting=error.text_for_sender())
     if isinstance(error, SfumatoError):
@@ -201,10 +203,12 @@ SERVER = "uvicorn.error"
 FOREIGN = (SERVER, "nicegui", "asyncio", "engineio.server", "socketio", "socketio.server")
 
 
-# The HTTP server and libraries log whole addresses and error texts, which may quote data, and browsers may send lines
-# of their own. What remains of such a line is the logger, the kind of the error, and a place in the code.
 def keep_log_plain() -> None:
-    """Filter the log lines of the HTTP server."""
+    """Filter the log lines of the HTTP server.
+
+    The HTTP server and the libraries log whole addresses and error texts, which may quote data, and browsers may send
+    lines of their own. The filter reduces such a line to the logger, the kind of the error, and a position in the code.
+    """
     logging.getLogger(
         "uvicorn.access"
     ).disabled = True  # it logs whole addresses; the service's own log has what is permitted

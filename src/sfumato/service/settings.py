@@ -15,10 +15,12 @@ from sfumato.values import Value, field, force_setattr, from_json, to_json
 VARIABLE = "SFUMATO_SERVICE"
 
 
-# A field that an operator may set has its option here; worker processes receive all settings in one environment
-# variable.
 class Option(Value):
-    """An option of the operator: its flag, description, minimum, maximum, and the factor of its unit."""
+    """An option of the operator: its flag, description, minimum, maximum, and the factor of its unit.
+
+    Fields of settings that an operator may set are annotated with one. Worker processes receive all settings in one
+    environment variable.
+    """
 
     flag: str
     help: str

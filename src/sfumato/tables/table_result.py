@@ -222,10 +222,6 @@ class TableRuns(Value):
 SLACK = 1e-9
 
 
-# A reader takes for the minimum what the plan says, otherwise 0 unless something published is negative or nothing else
-# adds up; for the decimals those of the published cells. Intervals are computed with that. Using the suppressed cells
-# instead would reveal that one of them is negative or has decimals; ignoring them could exclude the true value. So the
-# plan has to say what readers consider possible.
 def check_kind(plan: TablePlan, masked: SuppressedCells) -> None:
     """Refuse a table whose suppressed cells differ in sign or decimals from the published ones, unless the plan
     declares it.

@@ -1,4 +1,4 @@
-"""What requests to the pages must pass: sign-in, ownership of a page, size of uploads; and the page of a refusal."""
+"""Middleware that checks requests to the pages (sign-in, page owner, upload size), and the error page."""
 
 import asyncio
 import re
@@ -21,13 +21,13 @@ from sfumato.service.problems import RefusedError
 from sfumato.web.components import ICON
 from sfumato.web.projects.workspaces import visitor_key
 
-# Addresses created while pages are open: for uploads of a field and for downloads.
+# Addresses that the page library creates for open pages: for uploads to a field and for downloads.
 MADE = re.compile(r"(/_nicegui/(?:client|auto))/(?P<rest>.*)")
 CONNECTION, DOWNLOADS = "/_nicegui_ws/", "/_nicegui/auto/static/"
-# Higher levels of compression make pages hardly smaller and much slower.
+# Compression level; higher levels are much slower, and pages become hardly smaller.
 LEVEL = 1
 HOME = "/app"
-# The page runs no script and loads nothing.
+# The error page runs no script and loads nothing.
 HEADERS = {"content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'"}
 _STYLE = """
 main { max-width: 34rem; padding-top: 14vh; } main > svg { width: 3.2rem; margin-bottom: 1.2rem; }
@@ -49,7 +49,7 @@ def refusal(connection: HTTPConnection, status: HTTPStatus, headers: dict[str, s
 
 
 def error_html(first: Messages, status: HTTPStatus, home: str) -> str:
-    """Return the page: in the requested language, and in smaller type in the others."""
+    """Return the error page in the requested language, followed by all other languages in smaller type."""
     others = [words_in(language) for language in languages() if language != first.language]
     css = style("colors", "report") + _STYLE
     return (
@@ -110,7 +110,7 @@ class PageDoor:
             await self._app(scope, receive, send)
 
     async def _while_admitted(self, connection: HTTPConnection, receive: Receive, send: Send) -> None:
-        """Serve a connection until its user loses access; it then ends as if the browser had closed it."""
+        """Serve a connection until its user loses access; then end it as if the browser had closed it."""
         turned_away = asyncio.ensure_future(self._turned_away(connection))
 
         async def receive_while_admitted() -> Message:
@@ -127,7 +127,7 @@ class PageDoor:
             turned_away.cancel()
 
     async def _turned_away(self, connection: HTTPConnection) -> None:
-        """Return once the user would be refused: the key was revoked, or the sign-in has ended."""
+        """Wait until the user loses access, because the key was revoked or the sign-in has expired."""
         with suppress(RefusedError):
             while True:
                 await asyncio.sleep(LOOKING_SECONDS)
@@ -143,9 +143,12 @@ class PageDoor:
         return RedirectResponse(f"{SIGN_IN}?next={quote(target)}", 303)
 
 
-# The page library finds a page by a number in its address, whoever asks. Here the owner of the page is checked.
 class PageOwners:
-    """Middleware that refuses requests for another visitor's page, and names such addresses for log and metrics."""
+    """Middleware that refuses requests for the page of another visitor.
+
+    The page library finds a page by the id in the address and does not check who sends the request. The middleware also
+    records the kind of such an address as the route, for the log and the metrics.
+    """
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -165,7 +168,7 @@ class PageOwners:
 
 
 def _pages(scope: Scope) -> list[str]:
-    """Return the pages that an address names."""
+    """Return the ids of the pages that an address refers to."""
     path: str = scope["path"]
     if CONNECTION in path:
         return parse_qs(scope.get("query_string", b"").decode("latin-1")).get("client_id", [])

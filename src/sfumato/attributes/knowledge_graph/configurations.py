@@ -36,10 +36,13 @@ class Attribute(Value):
         return local_name(self.iri)
 
 
-# An attribute's `rdfs:domain` is its class, `rdfs:range` its data type and `soya:classification` its operation; a
-# class that is itself a range is an object type, whose attributes, in the document's order, are its levels.
 class ClassConfigurations(Value):
-    """The classes of a graph by their addresses, each with its attributes in the document's order."""
+    """The classes of a graph by their addresses, each with its attributes in the document's order.
+
+    In the graph, the `rdfs:domain` of an attribute is its class, `rdfs:range` its data type and `soya:classification`
+    its operation. A class that is the range of an attribute is an object type: its attributes, in the order of the
+    document, are the levels of generalization.
+    """
 
     attributes: Mapping[str, tuple[Attribute, ...]]
 
@@ -161,10 +164,12 @@ ALLOWED = (
 )
 
 
-# An attribute's class has `owl:equivalentClass` → `owl:Restriction` on `anonymizationType` → `owl:someValuesFrom` →
-# `owl:oneOf`. The property is recognized by the last part of its IRI, because ontologies use namespaces of their own.
 def allowed_operations(graph: "Graph") -> dict[str, frozenset[str]]:
     """Return the allowed operations of each attribute in an ontology.
+
+    The path from the class of an attribute to the operations is `owl:equivalentClass`, an `owl:Restriction` on
+    `anonymizationType`, `owl:someValuesFrom`, `owl:oneOf`. The property is recognized by the last part of its IRI,
+    because ontologies use namespaces of their own.
 
     Raises:
         PlanError: The graph restricts no attribute, so it is not an ontology of operations.

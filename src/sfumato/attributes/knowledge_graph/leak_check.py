@@ -1,8 +1,9 @@
-"""Check an anonymized document before it is sent: every statement must be at a position where it may be.
+"""Check an anonymized knowledge graph before it is sent: no original statement of a changed attribute may remain.
 
-The check follows positions, not values: a statement of the answer either was in the document and is not attached to a
-changed attribute, or was returned by an operation for that very node and attribute. Equal values elsewhere raise no
-alarm; a value that only looks harmless does. It shares no code with the removal of original values.
+Each RDF statement (node, attribute, value) of the response must be one of two: a statement of the original document
+whose attribute is not changed, or the result of an operation for the same node and attribute. Equal values at other
+positions are permitted; a value at a wrong position is an error, even if it looks harmless. The check shares no code
+with the removal of original values.
 """
 
 from collections import Counter
@@ -21,11 +22,11 @@ BLANK = "_:"
 
 
 class Places(Value):
-    """The original document.
+    """The statements of the original document.
 
     Attributes:
-        changed: Those whose value an operation replaces.
-        members: Its nodes of configured classes.
+        changed: The statements whose value an operation replaces.
+        members: The nodes that belong to configured classes.
     """
 
     statements: Set[Statement]
@@ -33,7 +34,7 @@ class Places(Value):
     members: Set[Any]
 
     def kept(self) -> Iterator[Statement]:
-        """Yield the statements that may remain: those about nodes reachable without passing a changed attribute."""
+        """Yield the statements that may remain: those on nodes that can be reached without a changed attribute."""
         onward: dict[Any, list[Any]] = {}
         for subject, _, value in self.statements - self.changed:
             onward.setdefault(subject, []).append(value)
@@ -77,7 +78,7 @@ def check_places(document: Any, places: Places, published: Iterable[Statement]) 
     Args:
         document: The response, in JSON-LD without remote contexts.
         places: The original document.
-        published: What the operations returned, and the metrics.
+        published: The results of the operations, and the metrics.
 
     Raises:
         InternalError: The document contains a forbidden value, or one that the operation did not return.
@@ -94,7 +95,7 @@ def _signatures(statements: Iterable[Statement]) -> Counter[Signature]:
 
 
 def _name(node: Any) -> str:
-    """Return a node's name; a number, which may have several spellings, by its value."""
+    """Return the name of a node for comparison; numbers are compared by value, because spellings differ."""
     if not isinstance(node, Literal):
         return str(node) if isinstance(node, URIRef) else BLANK
     value = node.value

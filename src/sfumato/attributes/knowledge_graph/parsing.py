@@ -1,4 +1,4 @@
-"""Parse JSON-LD and Turtle into graphs in the order of the document; contexts are replaced by their content first."""
+"""Parse JSON-LD and Turtle into RDF graphs that keep the order of the document; JSON-LD contexts are inlined first."""
 
 import json
 import logging
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 ContextLoader = Callable[[str], Any]
-# Address of a context -> its bundled file.
+# Bundled JSON-LD contexts: address and file.
 BUNDLED = {
     "https://ns.ownyourdata.eu/ns/soya-context.json": "soya.json",
     "https://w3id.org/soya/context.json": "soya.json",
@@ -34,9 +34,11 @@ def refuse(address: str) -> Any:  # noqa: ARG001
     raise PlanError("context.not_allowed")
 
 
-# Nothing is fetched here: an address outside the bundled set goes to the loader that the caller allows, or is refused.
 def with_contexts(document: Any, load: ContextLoader = refuse) -> Any:
     """Return the document with every remote context inlined.
+
+    This function fetches nothing itself: for an address without a bundled context it calls `load`, which by default
+    refuses.
 
     >>> with_contexts({"@context": {"a": "http://example.org/a"}, "a": 1})
     {'@context': {'a': 'http://example.org/a'}, 'a': 1}
@@ -99,7 +101,7 @@ def bundled_context(name: str) -> Any:
 
 BASE = "https://sfumato.example/"
 TURTLE = frozenset({"text/turtle", "application/x-turtle", "application/turtle"})
-# An attribute takes ten statements; a text with many more only causes load.
+# Maximum number of words in a text; an attribute needs about ten statements, and more text only causes load.
 MOST_WORDS = 30_000
 WORD = re.compile(r"[^\s,;()\[\]]+|[,;()\[\]]")
 DOMAIN = "http://www.w3.org/2000/01/rdf-schema#domain"
@@ -153,7 +155,7 @@ def new_graph() -> "Graph":
 
 
 def order_of(graph: "Graph") -> dict[Any, int]:
-    """Return the position of each subject in the document; for an attribute, the position of its class."""
+    """Return the position of each subject in the document; an attribute counts from its `rdfs:domain` statement."""
     order: dict[Any, int] = graph.store.places
     return order
 
@@ -193,7 +195,7 @@ def _classes() -> tuple[Any, Any]:
     logging.getLogger("rdflib").setLevel(logging.CRITICAL)
 
     class OrderedStore(Memory):  # type: ignore[misc]
-        """A store that records the position of each subject, for an attribute that of its class."""
+        """A store that records the position of each subject; an attribute counts from its `rdfs:domain` statement."""
 
         def __init__(self) -> None:
             super().__init__()

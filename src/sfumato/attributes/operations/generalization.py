@@ -13,11 +13,12 @@ from sfumato.localization.messages import Message
 from sfumato.values import Value
 
 
-# Buckets have equal frequency, so an outlier shares its bucket with others. Not protected: the minimum and maximum of
-# the column, which are the outer bounds, and a person whose bucket has only one sensitive value (see `kpis` for the
-# achieved k).
 class Interval(Value):
     """A published range.
+
+    The range is that of a bucket. Buckets have equal frequency, so an extreme value shares its bucket with others. Two
+    things are not protected: the minimum and maximum of the column, which are the outer bounds, and a person whose
+    bucket has only one sensitive value. The achieved k is reported by `kpis`.
 
     Attributes:
         low: The lower bound.
@@ -81,11 +82,13 @@ OTHER_NAMES = {"detail": "street"}
 Level = list[tuple[Hashable, Any]]
 
 
-# From the most specific level up, the first at which every group has at least three members (a parameter) is published
-# for all; when there is none, every object is masked. A level's value that is missing forms a group of its own.
 @operation("generalization", "object")
 class ObjectGeneralization:
-    """Publishes the value of one level of each object."""
+    """Publishes the value of one level of each object.
+
+    The most specific level at which every group has at least three members (a parameter) is published for all objects.
+    If there is none, all objects are masked. Objects without a value at a level form a group of their own.
+    """
 
     range_suffix = ""
     graph_suffix = "_generalized"

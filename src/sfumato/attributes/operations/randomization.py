@@ -1,8 +1,8 @@
 """Randomization of numbers, dates and times: the noise of a value grows with the distance to its neighbors.
 
-value + N(0,1) · distance to its i-th nearest value, i = records per bucket; results outside the column's own minimum
-and maximum are mirrored back inside. Noise forms no groups: a randomized attribute contributes no k to the answer, and
-a value far from all others remains far from them.
+The result is value + N(0,1) · distance to the i-th nearest value, where i is the number of records per bucket. Results
+outside the minimum and maximum of the column are mirrored back inside. Noise forms no equivalence classes, so a
+randomized attribute is not part of the reported k. An extreme value remains extreme.
 """
 
 from collections.abc import Sequence
@@ -53,8 +53,8 @@ def neighbor_distances(numbers: Numbers, rank: int) -> Numbers:
 def _sorted_distances(ascending: Numbers, rank: int) -> Numbers:
     """Return the distances for sorted numbers: the nearest neighbors are a window of rank + 1 numbers.
 
-    The distance to the window's left end falls as the window moves right, and that to its right end grows. The best
-    start is where the two cross, found by bisection for all numbers at once.
+    As the window moves right, the distance to its left end decreases, and the distance to its right end increases. The
+    best start is where the two are equal; bisection finds it for all numbers at once.
     """
     size = len(ascending)
     places = np.arange(size)

@@ -1,4 +1,4 @@
-"""Scales of ordered values with distances, and the buckets that their values are put into."""
+"""Convert numbers, dates and times to floats for generalization and noise, and divide them into buckets."""
 
 import math
 import re
@@ -29,7 +29,7 @@ PLAIN_LINES = re.compile(rf"{PLAIN.pattern}(?:\n{PLAIN.pattern})*+", re.ASCII)
 DAY = 86_400 * SECOND
 Numbers = npt.NDArray[np.float64]
 Writer = Callable[[Numbers], list[Any]]
-# The expression is unambiguous and bounds the length, so that a malicious text takes no longer than a normal one.
+# No backtracking and a limited length, so that matching a malicious text takes no longer than a normal one.
 DECIMAL = re.compile(r"(?=.{1,400}\Z)\s*[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?\s*", re.ASCII)
 SCALED: tuple[Kind, ...] = ("numeric", "integer", "date", "datetime")
 
@@ -65,7 +65,7 @@ def read_scale(values: Sequence[Any], task: Task, operation: str) -> NumericScal
 def _numbers(values: Sequence[Any], task: Task, request: Message) -> Numbers:
     kinds = set(map(type, values))
     if kinds == {str} and not all(map(DECIMAL.fullmatch, values)):
-        kinds = set()  # some text is not a number: the slow path finds which
+        kinds = set()  # some text is not a number; the loop below finds which
     if kinds and kinds <= {int, float, str, Decimal}:
         try:
             numbers = np.fromiter(map(float, values), np.float64, len(values))
@@ -90,7 +90,7 @@ def _number(value: Any, place: int, task: Task, request: Message) -> float:
 
 
 def _shown(value: object) -> str:
-    """Return a value for display to the sender; a number of thousands of digits is abbreviated."""
+    """Return a value for the error message to its sender; a very long number is abbreviated."""
     if isinstance(value, int) and not isinstance(value, bool) and value.bit_length() > 1024:
         return "of more than 300 digits"
     return str(value)
@@ -292,9 +292,9 @@ def number_of_buckets(rule: BucketRule, values: int, attributes: int) -> int:
 def assign(numbers: Numbers, buckets: int) -> tuple[Codes, Numbers, Numbers]:
     """Return the bucket of each number, and the bounds of the buckets.
 
-    Position i of m in the sorted order goes to bucket g·i div m, and a value goes to the bucket of its first position,
-    so that equal values stay together. A bucket that is left with less than half of the members of g equally full
-    buckets, or with a single one, is merged with its neighbor: an extreme value gets no bucket of its own.
+    For g buckets and m numbers, position i in the sorted order goes to bucket g·i div m. A value goes to the bucket of
+    its first position, so that equal values stay together. A bucket with fewer than m/(2g) members, or with a single
+    one, is merged with its neighbor, so that an extreme value gets no bucket of its own.
 
     >>> codes, low, high = assign(np.array([10.0, 12.0, 20.0, 30.0, 40.0, 100.0]), 2)
     >>> codes.tolist(), low.tolist(), high.tolist()
@@ -323,7 +323,7 @@ def run_starts(ascending: npt.NDArray[Any]) -> Codes:
 
 
 def lengths(starts: Codes, whole: int) -> Codes:
-    """Return the length of each run, from its start."""
+    """Return the length of each run, given the starts of the runs and the length of the whole array."""
     return np.concatenate((starts[1:], [whole])) - starts
 
 

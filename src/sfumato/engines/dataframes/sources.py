@@ -1,4 +1,4 @@
-"""Input and output frames: their kind, columns whose types have texts, and removal of index and metadata."""
+"""Prepare data frames for the engine and for the caller: wrap any library's frame, remove index and metadata."""
 
 from collections.abc import Container, Mapping
 from decimal import Decimal
@@ -11,9 +11,9 @@ from narwhals.exceptions import DuplicateError
 from sfumato.engines.sql import check_names
 from sfumato.errors import DataError, missing_extra
 
-# Types without a text that is the same on every engine.
+# Column types whose values are converted to text differently by different engines; such columns are not recoded.
 TEXTLESS = (nw.Binary, nw.List, nw.Array, nw.Struct, nw.Duration)
-# Older versions of narwhals do not have the shortest type.
+# Float16 is missing in older versions of narwhals.
 SHORT_FLOATS: tuple[Any, ...] = (nw.Float32, *([nw.Float16] if hasattr(nw, "Float16") else []))
 FLOATS = (*SHORT_FLOATS, nw.Float64)
 
@@ -55,7 +55,7 @@ def with_index(frame: Any, wanted: Container[str] | None = None) -> tuple[Any, t
         wanted: The levels to include; by default all named ones.
 
     Raises:
-        DataError: A column has the name of such a level, and other values.
+        DataError: A column has the same name as an index level, and other values.
     """
     try:
         known = wrapped(frame, eager_only=True)
@@ -82,7 +82,7 @@ def _is_column(frame: Any, level: Any) -> bool:
 
 
 def installed(*names: str) -> str:
-    """Return the first installed library among some for frames.
+    """Return the first of some data frame libraries that is installed.
 
     Raises:
         EngineError: None is installed.
@@ -94,12 +94,12 @@ def installed(*names: str) -> str:
 
 
 def frame_of(columns: Mapping[str, list[Any]], backend: Any) -> Any:
-    """Return columns as a frame of some library."""
+    """Return columns as a frame of the given library."""
     return nw.from_dict(dict(columns), backend=backend).to_native()
 
 
 def textless_in(frame: "nw.DataFrame[Any]") -> tuple[str, ...]:
-    """Return the columns whose types have no text."""
+    """Return the columns whose types have no canonical text (`TEXTLESS`)."""
     return tuple(name for name, kind in frame.schema.items() if isinstance(kind, TEXTLESS))
 
 
@@ -118,15 +118,15 @@ def holds_decimals(series: "nw.Series[Any]") -> bool:
 
 
 def bytes_of(series: "nw.Series[Any]") -> bytes:
-    """Return bytes that distinguish the values of a column without texts, as far as possible."""
+    """Return bytes for the checksum of a column without canonical texts; different values may have equal bytes."""
     return repr([value.tolist() if hasattr(value, "tolist") else value for value in series.to_list()]).encode()
 
 
 def worded(frame: "nw.DataFrame[Any]") -> list[str]:
-    """Return the columns that are published as texts, rebuilt from those of the published rows.
+    """Return the columns that must be rebuilt as texts of the published rows only.
 
-    Category dictionaries may contain values of unpublished rows, as may the memory behind texts of a longer column.
-    Equal objects may have different texts.
+    A category dictionary, or the memory that a column of texts shares with a longer one, may contain values of
+    unpublished rows. Objects are rebuilt because equal objects may have different texts.
     """
     return [
         name
@@ -183,7 +183,7 @@ def bare(frame: "nw.DataFrame[Any]") -> "nw.DataFrame[Any]":
         import pandas
 
         index = pandas.RangeIndex(len(frame))
-        # Frame columns track shared memory, arrays do not: changes of one frame would affect the other.
+        # Columns are passed as series, which pandas copies when they change. With arrays, both frames would change.
         columns = {name: native[name].set_axis(index) for name in frame.columns}
         native = pandas.DataFrame(columns, index=index, copy=not copies_on_write())
     elif frame.implementation.is_pandas_like():

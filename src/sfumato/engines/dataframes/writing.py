@@ -1,4 +1,4 @@
-"""Write frames to files through DuckDB, so that the result equals that of a file source."""
+"""Write frames to files through DuckDB, so that the files equal those written from a file source."""
 
 from collections.abc import Sequence
 from pathlib import Path

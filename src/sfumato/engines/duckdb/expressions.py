@@ -24,14 +24,15 @@ _NUMBER = re.compile(r"0|-?[1-9]\d{0,18}", re.ASCII)
 MAX_TEXTS = 2_000
 
 
-# Of three ways the fastest is chosen that the column allows. A whole number is its own index into a list. A text of a
-# dictionary-encoded column is searched in the list of all texts: DuckDB does that once per dictionary entry, not per
-# row. Any other value is cast to an enumeration of the texts.
-#
-# An unknown value yields no entry. This is no error, because DuckDB may evaluate the lookup of a row before the test
-# that drops the row. If a row is kept without an entry, the recount detects it.
 class DictionaryExpression(Value, dict=True):
     """The dictionary expressions of one column.
+
+    A dictionary expression looks up the list entry of a value, in the fastest way that the column allows. An integer is
+    its own index into the list. A text of a dictionary-encoded column is searched in the list of all texts, which
+    DuckDB does once per dictionary entry, not per row. Any other value is cast to an enumeration of the texts.
+
+    An unknown value yields no entry. This is no error, because DuckDB may evaluate the lookup of a row before the test
+    that drops the row. If a row without an entry is kept, the recount detects it.
 
     Attributes:
         type_name: The name of the enumeration of its texts.

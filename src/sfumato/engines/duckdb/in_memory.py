@@ -36,12 +36,12 @@ def fits(rows: int | None, plan: DataPlan, row_bytes: int = ROW_BYTES) -> bool:
     return rows is not None and rows <= MOST_ROWS and (not limit or rows * row_bytes * SHARE <= limit)
 
 
-# Persons identified by whole numbers are hashed once each, not once per row; the record then contains numbers of their
-# keys.
 def persons_here(
     connection: Any, coding: CodeCounting, person: str, value: str | None, beside: str = ""
 ) -> PersonCount | None:
     """Count the persons of combinations in memory; None if keys are not integers, or some row has none.
+
+    Each integer key is hashed once, not once per row; combinations then refer to persons by the position of their key.
 
     Args:
         beside: The record with the keys of all rows, in order, if no column has them.
@@ -241,10 +241,12 @@ _MOST_BYTES = 1 << 24
 _VALUE_BYTES = 32
 
 
-# Every statement on a text file parses it again, and groups, joins and sorts texts. If columns have few distinct
-# texts, the codes of rows can be read from the database for less than the cost of one such statement.
 class EncodedColumn(Value):
-    """The ordered distinct texts of a column, and the code of each row."""
+    """The ordered distinct texts of a column, and the code of each row.
+
+    The encoding saves time for text files: every statement on such a file parses it again, and groups, joins and sorts
+    texts. If columns have few distinct texts, reading the codes of the rows once costs less than one such statement.
+    """
 
     texts: Texts
     codes: npt.NDArray[np.int32]

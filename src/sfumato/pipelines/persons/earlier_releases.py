@@ -190,12 +190,13 @@ FAR_APART = 4.0
 Numbers = Mapping[str, Mapping[str, set[float]]]
 
 
-# Noise that is drawn again for each release averages out. So the value of a person gets the same noise in every
-# release, with the standard deviation of the first: two sizes of one draw would reveal the value. A value that drifts
-# gets a new number in each release; the average of n of them deviates by the guaranteed deviation divided by the root
-# of n, which is less than was guaranteed.
 def with_repeated_draws(plan: Plan, folders: Sequence[Path], at: str = "previous") -> Plan:
     """Return the plan with the noise and the matrices of the release that first contained each perturbed column.
+
+    Noise that is drawn again for each release averages out. Therefore a value of a person gets the same noise in every
+    release, with the standard deviation of the first one: the same draw scaled by two standard deviations would reveal
+    the value. A value that changes over time gets new noise in each release. The mean of n published values then has
+    the guaranteed standard deviation divided by the square root of n, which is less than guaranteed.
 
     Args:
         plan: A plan whose chain secret is that of the earlier releases.

@@ -38,12 +38,12 @@ from sfumato.pipelines.persons.earlier_releases import (
 from sfumato.pipelines.verify import verify
 from sfumato.values import Value, replace
 
-# Models that history groups also satisfy; others are satisfied by the classes of each release.
 
-
-# The new release keeps the generalization levels of the last one, and suppresses persons who cannot be matched.
 class MatchedRelease(Value):
-    """A plan and its rows after matching with earlier releases."""
+    """A plan and its rows after matching with earlier releases.
+
+    The plan keeps the generalization levels of the last release; the rows exclude persons who cannot be matched.
+    """
 
     plan: Plan
     source: Engine

@@ -185,10 +185,13 @@ def _numbered(count: CountBy, plan: Plan) -> Guarantee:
 Ints = npt.NDArray[np.int64]
 
 
-# A person whose rows are in classes of k persons each may still be the only one with just these rows. So if keys are
-# published, guarantees must hold for the persons who share all their rows: as many of each class.
 def check_longitudinal_records(plan: Plan, source: Engine, table: FrequencyTable, recoding: Recoding) -> None:
-    """Refuse to publish keys by which persons could be distinguished."""
+    """Refuse to publish keys by which persons could be distinguished.
+
+    Published keys link all rows of a person. A person whose rows are each in a class of k persons may still be the only
+    one with this combination of classes. Therefore the guarantees must also hold for the group of persons with the same
+    longitudinal record, that is, with equally many rows in each class.
+    """
     groups = _groups(plan, source, table, recoding)
     whole = whole_by_persons(table.whole)
     broken = [model.name for model in plan.privacy if bool(model.violating(groups, whole).any())]

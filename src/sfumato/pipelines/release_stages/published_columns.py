@@ -70,10 +70,13 @@ _TENTH = 10
 _EXACT = 1e-9
 
 
-# A limit is published. So it lies between the numbers of two rows, and some rows lie beyond it: the largest number
-# itself would reveal what nothing else does.
 class Numbers(Value):
-    """The distinct numbers of a column in ascending order, and the rows of each."""
+    """The distinct numbers of a column in ascending order, and the rows of each.
+
+    Limits of top and bottom coding are chosen from these numbers. A limit is published, so it lies between the numbers
+    of two rows, with some rows beyond it. The largest number as a limit would itself reveal a value that nothing else
+    reveals.
+    """
 
     values: Floats
     rows: Counts

@@ -1,4 +1,4 @@
-"""The report of a release: text for the terminal, the internal page, a fragment for notebooks, the files."""
+"""Write the report of a release as text for the terminal, HTML page, notebook fragment, and report files."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -21,7 +21,7 @@ from sfumato.report.release.findings import lost_column
 from sfumato.values import Value
 
 MOST_PLOTS = 6
-# Metrics of persons in the file and of others: message key, and the names of both metrics.
+# Attack success for persons in the file and for control persons: message key, and the names of both metrics.
 HOLDOUTS = (
     ("perturbed.holdout", "learned_by_linkage", "learned_of_others"),
     ("perturbed.holdout_weighed", "learned_by_probability", "learned_of_others_by_probability"),
@@ -30,7 +30,7 @@ LOSSES = ("il1s", "covariance_distance", "eigenvalue_distance", "correlation_dri
 
 
 def text(report: Report) -> str:
-    """A summary in plain text."""
+    """Return a summary in plain text."""
     lines = [f"{promise_text(report)}", ""]
     lines += [f"  method        {report.method}{_proved(report)}"]
     if report.levels:
@@ -59,7 +59,7 @@ def text(report: Report) -> str:
 
 
 def _proved(report: Report) -> str:
-    """Return the scope of the optimality, in parentheses."""
+    """Return in parentheses whether the result is proved optimal, and among which levels."""
     if report.levels_chosen:
         return " (the plan says the levels)"
     within = " among the levels that the plan allows" if report.limits_levels else ""
@@ -67,7 +67,7 @@ def _proved(report: Report) -> str:
 
 
 def _lines(head: str, sentences: Iterable[str]) -> list[str]:
-    """Return sentences for the terminal, with long lists of names shortened; the reports have them all."""
+    """Return sentences for the terminal; long lists of names are shortened here, but not in the report files."""
     return [f"  {head:<13} {line.short if isinstance(line, ListMessage) else line}" for line in sentences]
 
 
@@ -92,7 +92,7 @@ def _loss(report: Report) -> list[str]:
 
 
 def _withheld(report: Report) -> list[str]:
-    """Return how many columns are removed, and which."""
+    """Return the number and the names of removed columns."""
     columns, words = report.removed_columns, words_in()
     told = enumeration(words, "{count} removed (* in every row): {columns}", columns)
     return _lines("columns", [told]) if columns else []
@@ -114,7 +114,7 @@ def _policy(report: Report) -> list[str]:
 
 
 def promise_text(report: Report) -> str:
-    """Return all models, and whether they are satisfied, in a line."""
+    """Return in one line all privacy models, and whether they are satisfied."""
     if report.satisfied and report.uncounted:
         named = report.uncounted[0]
         return f'{_promises(report)}: satisfied for rows, NOT FOR PERSONS: rows of one "{named}" were counted.'
@@ -138,7 +138,7 @@ def _promises(report: Report) -> str:
 
 
 def _of_columns(promise: str, names: Sequence[str]) -> list[str]:
-    """Return a model for each of its columns; for many of them together."""
+    """Return the text of a model for each of its columns, or one text if there are many columns."""
     if len(names) <= MOST_NAMES:
         return [f"{promise} of {name}" if name else promise for name in names]
     return [f"{promise} of each of {names_told(words_in(), names).short}"]
@@ -207,7 +207,7 @@ def fragment(report: Report) -> str:
 def files(dossier: ReportData) -> dict[str, str]:
     """Return the reports of a release folder by name: internal and for publication, each also as JSON.
 
-    A differentially private file has none for publication: its metrics describe the original rows.
+    For a differentially private file there is no report for publication, because metrics describe the original rows.
     """
     from sfumato.report.release import external
 
@@ -248,7 +248,7 @@ def metrics(dossier: ReportData) -> dict[str, Any]:
 
 
 def perturbation(dossier: ReportData) -> str:
-    """Return the section; empty if nothing is perturbed."""
+    """Return the section on perturbation; empty if nothing is perturbed."""
     words, figures = dossier.words, dossier.report.details.get("perturbation")
     if not figures:
         return ""
@@ -286,7 +286,7 @@ def _risk(words: Messages, measures: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _linkage(words: Messages, measures: Mapping[str, Any]) -> Iterator[str]:
-    """Yield which rows an attacker finds, among those that have all numbers."""
+    """Yield the proportions of rows that an attacker links, among rows without missing numbers."""
     left_out = measures.get("incomplete_rows", 0)  # missing in folders of earlier versions
     if left_out:
         counts = {"rows": words.count(measures["rows"]), "left_out": words.count(left_out)}
@@ -325,7 +325,7 @@ def _losses(words: Messages, measures: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _plots(words: Messages, quantiles: Mapping[str, Mapping[str, list[float]]]) -> Iterator[str]:
-    """Yield for some columns their quantiles before and after, as shares of the shown original range."""
+    """Yield charts of the quantiles of some columns before and after perturbation, relative to the original range."""
     for name, pairs in list(quantiles.items())[:MOST_PLOTS]:
         raw = [before for before, _ in pairs.values()]
         low, span = min(raw), (max(raw) - min(raw)) or 1.0
@@ -375,7 +375,7 @@ def _sentences(dossier: ReportData, name: str) -> Iterator[str]:
 
 
 def _figures(dossier: ReportData, name: str) -> Iterator[str]:
-    """Yield what is left of a quasi-identifier, in numbers and examples."""
+    """Yield how much detail a quasi-identifier keeps, as metrics and examples of recoded values."""
     words, loss = dossier.words, dossier.report.loss
     if loss.name in sections.SHARES and name in loss.per_column:
         yield words["explain.loss"].format(share=words.percent(loss.per_column[name]))

@@ -15,10 +15,12 @@ from sfumato.tables.table_result import TableAnswer
 INSIDERS = ("respondents", "holdings", "persons")
 
 
-# They are derived from the plan alone. Which respondents are singletons depends on suppressed values, and published
-# text must not depend on these, so it names the attackers that the plan considers for a table of its kind.
 def attackers_considered(words: Messages, plan: TablePlan) -> str:
-    """Return which attackers the plan considers, and which not; and their assumed rounding of totals."""
+    """Return which attackers the plan considers, and which not; and their assumed rounding of totals.
+
+    The sentences depend on the plan alone and name the attackers that it considers for a table of its kind. Which
+    respondents are singletons depends on suppressed values, and published text must not depend on these.
+    """
     parts = [words["tabled.attackers"].format(names=named(words, kinds_considered(plan)))]
     if off := switched_off(plan):
         parts.append(words["tabled.switched_off"].format(names=named(words, off)))

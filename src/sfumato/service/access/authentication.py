@@ -25,10 +25,12 @@ from sfumato.values import Value, replace
 LOG = logging.getLogger("sfumato.service")
 
 
-# The log is only appended to. Each line opens the file again, so that it can be rotated at any time. It contains no
-# data values, addresses or keys.
 class AuditLog:
-    """The audit log file of one or several servers; without a file nothing is written."""
+    """The audit log file of one or several servers; without a file nothing is written.
+
+    Lines are only appended. Each line opens the file again, so that it can be rotated at any time. The log contains no
+    data values, addresses or keys.
+    """
 
     def __init__(self, path: Path | None) -> None:
         self._path = path

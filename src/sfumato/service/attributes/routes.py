@@ -1,4 +1,4 @@
-"""Routes that anonymize attributes of records, flat records and graphs; and those for clients of ARXaaS."""
+"""HTTP routes that anonymize attributes of records and knowledge graphs, and routes with the interface of ARXaaS."""
 
 from collections.abc import Callable, Coroutine, Sequence
 from typing import Any
@@ -62,11 +62,11 @@ class _Route(Value):
 
 
 class _DirectRoute(APIRoute):
-    """A route that calls its function directly: bodies are parsed in workers, keys are in one header."""
+    """A route without FastAPI's dependencies: it checks the key header, and workers parse the body."""
 
     async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["method"] not in (self.methods or ()):
-            await super().handle(scope, receive, send)  # this returns the allowed methods
+            await super().handle(scope, receive, send)  # responds with the allowed methods
             return
         request = Request(scope, receive)
         check_key(request, "attributes")
@@ -75,7 +75,7 @@ class _DirectRoute(APIRoute):
 
 
 def add_attribute_routes(app: FastAPI, lanes: RequestQueue, limits: Limits) -> None:
-    """Add the attribute endpoints to the application's own routes; a separate router would match each path twice."""
+    """Add the attribute routes directly to the application, because a separate router would match each path twice."""
     for route in _routes():
         run = _runner(route, lanes, limits)
         for path in route.paths:
@@ -161,7 +161,7 @@ ARXAAS_ABOUT = {
 
 
 def arxaas_routes(lanes: RequestQueue, limits: Limits) -> APIRouter:
-    """Return the router of these routes."""
+    """Return the router of the routes compatible with ARXaaS."""
     router = APIRouter(tags=["ARXaaS"], dependencies=[Depends(needs_key("jobs"))])
     for name in ARXAAS_BODIES:
         _register_arxaas(router, name, lanes, limits)

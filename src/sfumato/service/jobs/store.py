@@ -62,8 +62,6 @@ class Job(Value):
         return self.state in FINAL
 
 
-# A running job belongs to the lease of a server and to one attempt. Updates of a server count only while this is so: a
-# server that was considered dead and returns changes nothing.
 class Ending(Value):
     """How a job ends: its state, its error, its retention, and the size of its remaining files."""
 
@@ -80,7 +78,11 @@ def new_id() -> str:
 
 
 class JobStore:
-    """Jobs in a database that servers share."""
+    """Jobs in a database that servers share.
+
+    A running job belongs to the lease of one server and to one attempt. An update counts only while both are current: a
+    server that was considered dead and returns changes nothing.
+    """
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -230,11 +232,12 @@ class _Silence(Value):
     seconds: float = 0.0
 
 
-# No clocks are compared and no processes are inspected, so this also works across containers and machines, and a clock
-# change ends no lease. Each server measures with its own monotonic clock how long the entry of another one has not
-# changed while the store was reachable.
 class Leases:
     """The lease of this server, and its observations of others.
+
+    A lease expires if its entry in the store has not changed for some time while the store was reachable. Each server
+    measures this time with its own monotonic clock. No clocks are compared and no processes are inspected, so leases
+    work across containers and machines, and a clock change ends none.
 
     Attributes:
         id: The id of this server's lease.

@@ -206,17 +206,19 @@ class _Margin(Value):
     owners: Places
 
 
-# Iterative proportional fitting (Deming and Stephan 1940, doi:10.1214/aoms/1177731829) finds them quickly if all cells
-# that may be positive are. If it fails, one may exist nevertheless: then linear programs decide.
 def crossed_witnesses(
     part: TablePart, witnesses: Sequence[AlternativeTable], deadline: Deadline
 ) -> tuple[AlternativeTable, ...]:
-    """Those of the witnesses that have a cross, with it, as far as the time goes.
+    """Extend alternative tables (witnesses) to implicit cells; witnesses for which that fails are left out.
+
+    The implicit cells (the cross) need values consistent with the alternative table. Iterative proportional
+    fitting (Deming and Stephan 1940, doi:10.1214/aoms/1177731829) finds them quickly if all cells that may be positive
+    are positive. If it fails, there may be such values nevertheless, and linear programs decide.
 
     Args:
         part: Tables with the cells of their cross.
-        witnesses: Other tables that agree with what is published, without a cross.
-        deadline: Until when.
+        witnesses: Alternative tables without values of the implicit cells.
+        deadline: The time limit; the remaining witnesses are left out.
     """
     if part.hidden is None:
         return ()

@@ -28,10 +28,11 @@ DIGITS = 12
 WHOLE = 2.0**52
 
 
-# It decides everywhere whether two values are the same: an interval narrower than that discloses the value. Values are
-# whole numbers of units, so that sums and bounds are exact, whatever the size of the numbers.
 def precision_of(values: Numbers) -> float:
     """Return the precision of a table: 1 for integers, otherwise one unit of the last decimal.
+
+    The precision decides whether two values are the same: an interval narrower than the precision discloses the value.
+    Values are integer multiples of it, so that sums and bounds are exact, however large the numbers are.
 
     >>> precision_of(np.array([3.0, 17.0])), precision_of(np.array([3.0, 17.25])), precision_of(np.array([np.nan, 4.0]))
     (1.0, 0.01, 1.0)

@@ -23,11 +23,13 @@ class _Node(Value):
     above: int | None
 
 
-# A code of a finest category occurs once, because records and cells name it. A code of a total may occur twice, as in
-# some lists of regions, if the finest codes below identify it; it is then qualified by its parent: `1/11` and `4/11`.
-# τ-ARGUS silently takes the first of such codes; a cell of a table could mean either, and is refused here.
 def parents_in(lines: Sequence[str], file: str, lead: str = "@") -> dict[str, str]:
     """Return the parent of each code, empty at the top.
+
+    Each finest category has a code of its own, because records and cells refer to it. A code of a total may occur
+    twice, as in some lists of regions, if the finest codes below identify it. It is then qualified by its parent:
+    `1/11` and `4/11`. τ-ARGUS silently uses the first of such codes; here the unqualified code is refused, because it
+    is ambiguous.
 
     Raises:
         DataError: A line is more than one level deeper than the one before, has no code, or a duplicate one.

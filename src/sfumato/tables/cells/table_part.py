@@ -145,9 +145,10 @@ def in_group(error: DataError, group: tuple[str, ...], rows: Places) -> DataErro
     return error.with_text(message).about(values=error.values, column=error.column, rows=numbers)
 
 
-# Rows sorted by their values would reveal a suppressed value by its neighbors.
 def by_codes(parts: Sequence[TablePart], columns: TextColumns) -> list[int]:
     """Return the rows of the source in order: by group, each total before its parts, numbers before texts.
+
+    The order never depends on values, because the position of a suppressed value among its neighbors would reveal it.
 
     A table given by cells and constraints has ids instead of codes.
     """

@@ -29,9 +29,12 @@ _WORDS = {
 } | {"ein": 1, "eine": 1, "fuenf": 5, "zwoelf": 12}
 
 
-# A suppression mark contains no number. `5*`, `(5)`, `~5` or `five` do, and `1-3` says which ones are possible.
 class ParsedCell(Value):
-    """The content of a cell: a number, a range of integers, or nothing; and whether it is in percent."""
+    """The content of a cell: a number, a range of integers, or nothing; and whether it is in percent.
+
+    A suppression mark contains no number. Cells such as `5*`, `(5)`, `~5` or `five` contain a number, and `1-3`
+    is a range of possible numbers.
+    """
 
     number: float = math.nan
     low: float = 0.0

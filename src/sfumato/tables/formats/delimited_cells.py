@@ -30,14 +30,15 @@ FLAGS = {
 _FIELDS = {1: ("value",), 2: ("value", "status"), 3: ("value", "count", "flag"), 4: ("value", "count", "flag", "more")}
 
 
-# A code-value line has the codes, the value (`x` if suppressed, `-` if empty) and, if requested, the status from 1 to
-# 14. An SBS line has the codes, the value, the number of respondents, a flag (A, B, C, D for suppressed cells, V for
-# published ones) and, from τ-ARGUS itself, a last field about dominance. An intermediate line contains everything that
-# is known of a cell.
 def cells_without_header(
     path: Path, names: Sequence[str], value: str, dialect: Dialect | None = None
 ) -> TextColumns | None:
     """Return the columns of a headerless τ-ARGUS file; None if it has a header or another layout.
+
+    There are three layouts. A code-value line has the codes, the value (`x` if suppressed, `-` if empty) and, if
+    requested, the status from 1 to 14. An SBS line has the codes, the value, the number of respondents, a flag (A, B,
+    C, D for suppressed cells, V for published ones) and, from τ-ARGUS itself, a last field about dominance. An
+    intermediate line contains everything that is known of a cell.
 
     Args:
         value: Name for the column with the values.
@@ -202,11 +203,12 @@ DATAFLOW = "SFUMATO:TABLE(1.0)"
 OBSERVATIONS = frozenset(("", *"ABDEFGHIJKLMNOPQSUVW"))
 
 
-# `CONF_STATUS` is F for a free cell, A for few respondents, G for dominance, M for other primary reasons, D for
-# secondary ones; `OBS_STATUS` is A for a value and Q for a suppressed one. Hierarchies are separate files, `.hrc` or
-# code lists.
 def sdmx_text(table: ArgusTable, house: bool = False) -> str:
     """Return a table as SDMX-CSV.
+
+    The column `CONF_STATUS` is F for a published cell, A for few respondents, G for dominance, M for other primary
+    suppression, and D for secondary suppression. `OBS_STATUS` is A for a value and Q for a suppressed one. Hierarchies
+    are separate files, `.hrc` or code lists.
 
     Args:
         house: Whether suppressed values, statuses from 1 to 14, and respondents are written too.

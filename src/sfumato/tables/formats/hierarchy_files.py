@@ -11,9 +11,10 @@ from sfumato.tables.cells.dimensions import Code, CodeTree, parents_in
 from sfumato.values import Value
 
 
-# The total is not written in a `.hrc` file; it is above all codes of depth 0.
 def read_hrc(path: Path, name: str, total: str, lead: str = "@", encoding: str | None = None) -> CodeTree:
     """Read the tree of a `.hrc` file.
+
+    A `.hrc` file does not contain the total, which is the parent of all codes of depth 0.
 
     Raises:
         DataError: A line is more than one level deeper than the one before, has no code, or a duplicate one.
@@ -133,9 +134,11 @@ def tree_of_json(text: str, name: str) -> CodeTree:
 TREE = "<TREERECODE>"
 
 
-# A line `new: old, old, from-to` makes one code of several; an open end (`-12`, `40-`) takes all before or after it.
 class Recoding(Value):
     """A global recoding.
+
+    A line `new: old, old, from-to` of its file merges several codes into one. A range without a start (`-12`) or an end
+    (`40-`) includes all codes before or after.
 
     Attributes:
         codes: The new code of each old one.

@@ -19,11 +19,12 @@ Combination = Mapping[str, str]
 Cover = frozenset[str]
 
 
-# Level columns [Land, Kreis] have (N, Total) where the column Land has N, and (N, N1) where [Land, Kreis, Gemeinde]
-# has (N, N1, Total): it is one cell, whatever a table calls it. Cells are identified by the combinations that a code
-# covers.
 class LinkedColumns(Value):
     """Columns linked by chains, and which combinations each code of some of them covers.
+
+    Cells are identified by the combinations that a code covers, because tables name the same cell differently. With
+    level columns [Land, Kreis] a cell is called (N, Total); in a table with the column Land alone it is called N. With
+    [Land, Kreis, Gemeinde], (N, N1, Total) is the cell (N, N1) of the former.
 
     Attributes:
         inconsistent: The combinations of the few inconsistent records.

@@ -30,9 +30,11 @@ from sfumato.values import Value
 WAY = "\x1e"
 
 
-# Raw codes may cover one record each, which proves nothing; the codes that the table shows cover many.
 class ShownColumn(Value):
     """A column of records as a table shows it.
+
+    Dependencies are searched among the codes that a table shows, which cover many records. Raw codes may cover one
+    record each, so that a dependency between them proves nothing.
 
     Attributes:
         codes: The code that the table shows for each row.

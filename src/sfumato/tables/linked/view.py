@@ -85,10 +85,11 @@ def _merged(view: TableView, groups: Sequence[Sequence[int]]) -> TableView:
     return replace(view, axes=axes, trees=trees, keys=tuple(keys[row] for row in kept), cells=view.cells[kept])
 
 
-# Together with that table both columns are one dimension, whose codes are pairs of codes and cover the intersection of
-# both.
 def _crossed_axis(view: TableView, places: Sequence[int]) -> CommonDimension:
-    """Merge dimensions of the same linked columns into one, with the finest codes of all and their total."""
+    """Merge dimensions of the same linked columns into one, with the finest codes of all and their total.
+
+    The codes of the merged dimension are tuples of codes, which cover the records that all codes of the tuple cover.
+    """
     finest = [finest_codes(view.trees[place], (key[place] for key in view.keys)) for place in places]
     covers: dict[Code, Cover] = {}
     for key in view.keys:

@@ -43,12 +43,13 @@ POINTS = 32
 REPEATS = 50
 
 
-# Sound keys are uniform. Each test fails for sound keys with probability at most `CHANCE`: the largest distance of
-# their distribution from the uniform one (Dvoretzky, Kiefer and Wolfowitz with Massart's constant,
-# doi:10.1214/aop/1176990746); for few keys, whether all of them are at the beginning of the range, in few parts of it,
-# or on few equidistant points. Uniform keys that others know, such as hashes without a secret, are not detected.
 class KeySpread(Value):
     """The distribution of keys over their range.
+
+    Each test fails for uniform keys with probability at most `CHANCE`. One bounds the largest distance from the uniform
+    distribution (Dvoretzky, Kiefer and Wolfowitz with Massart's constant, doi:10.1214/aop/1176990746). Others detect
+    few keys at the beginning of the range, in few parts of it, or on few equidistant points. Uniform keys that an
+    attacker knows, such as hashes without a secret, are not detected.
 
     Attributes:
         bins: Number of different keys in each part of the range, by its position; empty parts may be missing.
@@ -122,8 +123,7 @@ class KeySpread(Value):
 
 
 def distribution_of(keys: Iterable[int], modulus: int) -> KeySpread:
-    """Return the distribution of keys from 0 to below the modulus; repeated keys count once for their
-    position.
+    """Return the distribution of keys from 0 to below the modulus; repeated keys count once.
 
     Records of one person in several years share a key and say nothing about how keys were drawn.
 
@@ -217,9 +217,6 @@ KEYS = (
 STILL = "{cells} cells have noise below the table's precision, and are published as they are."
 
 
-# The same set of records has the same key, and so the same noise, in every table (Fraser and Wooton 2005). Zeros
-# remain zeros unless the plan says otherwise. The noise is bounded, but not additive: a reader who adds cells up
-# learns more than from one cell, which `differences` measures.
 class Contents(Value):
     """The inputs of noise other than the plan.
 
@@ -243,6 +240,9 @@ def noisy_part(
     part: TablePart, method: CellKey, table: Ptable, contents: Contents, deadline: Deadline
 ) -> PerturbedCells:
     """Add noise to one table.
+
+    The same records have the same key, hence the same noise, in every table (Fraser and Wooton 2005). Zeros stay zeros
+    by default. Noise is bounded but not additive: sums of cells may disclose more, as `difference_figures` measures.
 
     Raises:
         DataError: A table of counts holds other values, or keys are not uniformly distributed.
@@ -379,8 +379,7 @@ def _reader_of_sums(
 
 
 def difference_figures(part: TablePart, published: Numbers) -> dict[str, Any]:
-    """Count how often subtracting published numbers reveals a small count, and how often the published count itself
-    does.
+    """Count how often subtracting published numbers reveals a small count, and how often the number itself does.
 
     If subtraction is right no more often than the published number alone, differencing discloses nothing more.
     """

@@ -20,11 +20,13 @@ ROUNDS = 30
 WORTH = 0.02
 
 
-# Intervals are first narrowed by propagating the relations repeatedly, which is fast and always valid. Most bounds are
-# attained: one feasible table, pushed as far down or up as it goes, shows that for many cells at once. For the others
-# linear programs find the exact bounds, sensitive cells first, within the time limit.
 class FeasibilityIntervals(Value):
-    """The interval of each cell, and for which cells both ends are attained by feasible tables."""
+    """The interval of each cell, and for which cells both ends are attained by feasible tables.
+
+    Repeated propagation of the linear constraints narrows the intervals first, which is fast and always valid. Most
+    bounds are attained: a feasible table with all cells as low or as high as possible shows this for many cells at
+    once. Linear programs find the other exact bounds within the time limit, those of sensitive cells first.
+    """
 
     ranges: Bounds
     attained: BoolArray
@@ -161,10 +163,11 @@ SURE = 0.95
 TURNS = 3
 
 
-# A count is possible if its row of the table, or the last one for large counts, can yield the published number. If one
-# of them yields it far more often than all others together, a reader takes it for the true one.
 class PossibleCounts(Value):
     """The possible true counts of a published number.
+
+    A count is possible if its row of the perturbation table can yield the published number; all large counts share the
+    last row. If one count yields it far more often than all others together, a data user takes it for the true one.
 
     Attributes:
         counts: The possible counts, ascending.

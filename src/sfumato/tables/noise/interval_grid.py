@@ -176,13 +176,14 @@ def draw(
     return drawn
 
 
-# A width computed from hidden values would reveal them. So it is the most that the rules of the plan can require for
-# any cell in the same component, sensitive or not, with the largest value that the rule allows a sensitive cell, or
-# else the largest that a reader considers possible.
 def class_ranges(part: TablePart, masked: BoolArray, deadline: Deadline | None = None) -> Bounds:
-    """The ranges of some masked cells; not a number where the reader is left with what he computes.
+    """Return the published intervals of some suppressed cells; NaN for cells that remain suppressed.
 
-    Cells that hang together get ranges together or, where the time is over, not at all.
+    A width computed from suppressed values would reveal them. Therefore the width is the maximum that the rules of the
+    plan can require for any cell of the same component, sensitive or not. It assumes the largest value that a rule
+    allows a sensitive cell or, without such a limit, the largest value that a data user considers possible.
+
+    The cells of a component get intervals together; if the time limit is reached, they get none.
     """
     end = deadline or Deadline()
     cluster = clusters(part.table.constraints, masked)

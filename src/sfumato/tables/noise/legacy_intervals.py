@@ -17,24 +17,26 @@ from sfumato.tables.cells.system import BoolArray, Bounds, Numbers, Places
 from sfumato.tables.cells.table_part import TablePart, ordered
 from sfumato.values import Value, replace
 
-# The original's own constants: cells above this follow their total, and a range of case B starts at least here.
+# Constants of the legacy method: cells above this follow their total, and a range of case B starts at least here.
 FOLLOWING_ABOVE = 3
 LEAST_OF_CASE_B = 1
 
 
-# Primary: every finest cell within [low, high] gets that range. Secondary, bottom up: if one suppressed part could be
-# computed, a candidate among the other parts, or else the total, gets a range too. Tertiary, top down: the parts of
-# totals suppressed that way follow. The result is that of the original program, with its faults: it can be narrowed
-# and even be inconsistent, which is why `protect` audits and repairs it.
 class LegacyStages(Value):
-    """A table with level columns as the original sees it.
+    """A table with level columns, as the legacy method processes it.
+
+    The legacy method has three stages. Primary: every finest cell within [low, high] gets that range. Secondary, bottom
+    up: if a suppressed part could be computed, a candidate among the other parts, or else the total, gets a range too.
+    Tertiary, top down: the parts of totals that the second stage suppressed follow. The result equals that of the
+    original program including its defects. Its ranges can be narrowed or be inconsistent, which is why `protect` audits
+    and repairs them.
 
     Attributes:
         values: The cells' values.
         level: 1 for the finest level, K for the highest, K + 1 for the grand total.
         parts: For each step i (from 1), each upper cell with its lower cells.
-        codes: What a tie is decided by.
-        units: Level and unit of each cell, for the reasons.
+        codes: The codes by which ties are decided.
+        units: Level and unit of each cell, for explanations.
     """
 
     values: Numbers
@@ -241,11 +243,13 @@ def _tells_more(publication: AttackerView, promise: Bounds, part: TablePart, ori
     )
 
 
-# A range of case C is the range of its total, moved by the difference of the two values; a range of case A·1 is moved
-# by the sum of the candidate and the one other suppressed cell. Both differences are hidden, and both can be read from
-# the published bounds. Ranges that the audit itself would give reveal nothing and are kept.
 def equations(part: TablePart, publication: AttackerView, case: Sequence[str]) -> tuple[Equation, ...]:
-    """Return the equations between suppressed values that follow from the published interval ends."""
+    """Return the equations between suppressed values that follow from the published interval ends.
+
+    The ranges of two cases disclose a difference of suppressed values. A range of case C is the range of its total,
+    moved by the difference of the two values. A range of case A·1 is moved by the sum of the candidate and the one
+    other suppressed cell. Ranges that equal the feasibility intervals of the audit disclose nothing and are kept.
+    """
     relations = part.table.constraints
     read: list[Equation | None] = []
     for relation in range(len(relations)):

@@ -1,4 +1,4 @@
-"""Perturbation tables: one row per count with the probability of each change; how rows are computed and looked up."""
+"""Perturbation tables of the cell key method: compute the probabilities of published counts, and look up the noise."""
 
 import math
 from functools import cache
@@ -13,22 +13,18 @@ from sfumato.tables.cells.system import BoolArray, Numbers, Places
 from sfumato.tables.plan.sections import CellKey
 from sfumato.values import Value
 
-# Probabilities and slacks below this are treated as 0.
+# Probabilities and slacks of constraints below this are treated as 0.
 TINY = 1e-12
 # Tolerance for sums of probabilities.
 EXACT = 1e-11
 
 
-# For a count i the targets are max(0, i - D) to i + D without 1 to js. The probabilities have mean i and variance at
-# most V, the count itself keeps at least `pstay` (above js), and below the count they do not rise away from it unless
-# that is allowed. The distribution of maximal entropy is found by a small convex program (Marley and Leaver 2011;
-# Giessing 2016, doi:10.1007/978-3-319-45381-1_17).
 class PtableRow(Value):
-    """The distribution of what a count is published as.
+    """The distribution of the published number of one true count.
 
     Attributes:
         targets: The possible published numbers, ascending.
-        chances: The probability of each.
+        chances: The probability of each target.
     """
 
     count: int
@@ -42,7 +38,7 @@ class PtableRow(Value):
 
     @property
     def variance(self) -> float:
-        """The mean of its square."""
+        """The mean of the squared noise."""
         return float(self.chances @ (self.targets - self.count) ** 2)
 
 
@@ -67,6 +63,12 @@ class _Limits(Value):
 
 def row_of(count: int, design: CellKey) -> PtableRow:
     """Compute the row of a count.
+
+    The targets of a count i are max(0, i - D) to i + D without 1 to js, where D is the `deviation` of the design. Their
+    probabilities have mean i and at most the requested variance V. The count itself has at least probability `pstay`
+    (above js), and below the count the probabilities do not rise with the distance from it unless that is allowed. A
+    small convex program finds the distribution of maximal entropy (Marley and Leaver 2011; Giessing 2016,
+    doi:10.1007/978-3-319-45381-1_17).
 
     Raises:
         UnattainableError: No probabilities satisfy all constraints.
@@ -99,18 +101,18 @@ def _limits(count: int, targets: Places, design: CellKey) -> _Limits:
 
 
 def _inside(limits: _Limits, size: int) -> Numbers | None:
-    """Return probabilities strictly inside the constraints where possible; None if there are none."""
+    """Return feasible probabilities, with slack in every constraint that allows it; None if none are feasible."""
     point = _off_all(limits, size)
     if point is not None and point.min() > TINY and (limits.most - limits.less @ point).min() > TINY:
         return point
-    # Some constraints always bind: average the points that are farthest from each constraint.
+    # Some constraints always bind: average the feasible points with the largest slack in each constraint.
     points = [_best(limits, size, slope) for slope in (*np.eye(size), *-limits.less)]
     there = [one for one in points if one is not None]
     return np.asarray(np.mean(there, axis=0)) if there else None
 
 
 def _off_all(limits: _Limits, size: int) -> Numbers | None:
-    """Return probabilities that maximize the smallest distance from all constraints."""
+    """Return the feasible probabilities that maximize the smallest slack of all constraints."""
     wide = _Limits(
         np.hstack([limits.equal, np.zeros((len(limits.equal), 1))]),
         limits.sides,
@@ -134,8 +136,9 @@ def _best(limits: _Limits, size: int, slope: Numbers) -> Numbers | None:
 def _entropic(limits: _Limits, inside: Numbers) -> Numbers:
     """Return the probabilities of maximal entropy.
 
-    They are exponentials of the multipliers of the constraints. A smooth program with bounds finds these, then Newton's
-    method makes the binding constraints exact. Targets with probability 0 are left out.
+    The solution is an exponential function of the Lagrange multipliers of the constraints. Minimizing the dual with
+    bounds finds the multipliers, and Newton's method then satisfies the binding constraints exactly. Targets with
+    probability 0 are left out.
     """
     free = inside > TINY
     tight = limits.most - limits.less @ inside <= TINY
@@ -152,7 +155,7 @@ def _entropic(limits: _Limits, inside: Numbers) -> Numbers:
 
 
 class _Dual(Value):
-    """Multipliers x of matrix · p (= or ≤) sides; p is proportional to exp(-x · matrix)."""
+    """The dual problem: multipliers x of constraints matrix · p (= or ≤) sides; p is proportional to exp(-x·matrix)."""
 
     matrix: Any
     sides: Numbers
@@ -173,7 +176,7 @@ class _Dual(Value):
         return np.asarray(self.sides - self.matrix @ self.chances(x))
 
     def near(self, either: BoolArray) -> Numbers:
-        """Return the approximate multipliers."""
+        """Return approximate multipliers; `either` marks equations, whose multipliers may have either sign."""
         from scipy.optimize import minimize
 
         bounds = [(None if free else 0.0, None) for free in either]
@@ -195,9 +198,9 @@ class _Dual(Value):
         return self.chances(x)
 
     def _step_inside(self, x: Numbers, left: Numbers, binding: BoolArray, either: BoolArray) -> Numbers:
-        """Return a Newton step on the binding constraints, without those that would get a negative multiplier.
+        """Return a Newton step on the binding constraints, without inequalities that would get a negative multiplier.
 
-        Such constraints only touch the optimum and must not stop the iteration.
+        Such inequalities hold with equality at the optimum but do not restrict it; they must not stop the iteration.
         """
         while True:
             step = np.zeros(len(x))
@@ -219,7 +222,7 @@ def _keeps(limits: _Limits, p: Numbers) -> bool:
     return bool(equal and (limits.less @ p - limits.most).max() <= EXACT and (p >= 0).all())
 
 
-# Deviation of a row's variance from the requested one that is still accepted without a note.
+# Difference between the variance of a row and the requested one up to which no note is written.
 MISSED = 1e-9
 
 
@@ -236,7 +239,7 @@ class Ptable(Value):
 
     @property
     def deviation(self) -> int:
-        """The largest deviation."""
+        """The largest difference between a count and its published number."""
         return max(int(np.abs(row.targets - row.count)[row.chances > 0].max(initial=0)) for row in self.rows)
 
     @property

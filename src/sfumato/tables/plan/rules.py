@@ -117,7 +117,7 @@ SAFE_MARKS = ("", "s", "safe", "m", "x", "p", "e", "v", "1", "2", "10", "11", "1
 YES = ("1", "true", "yes", "y", "x")
 
 
-# Rules and intervals: Hundepool et al., Statistical Disclosure Control (2012), doi:10.1002/9781118348239, chapter 4.
+# Source of rules and levels: Hundepool et al., Statistical Disclosure Control (2012), doi:10.1002/9781118348239, ch. 4.
 class RuleResult(Value):
     """The result of a rule: sensitive cells, their protection levels, and bounds that the rule itself makes public."""
 
@@ -350,7 +350,7 @@ def _marked(columns: TextColumns, name: str, marks: Sequence[str]) -> BoolArray:
     return np.array([text.lower() in wanted for text in columns.text(name)], bool)
 
 
-# Hundepool et al., chapter 5. The rule does not protect against an attacker who knows that a category must be empty.
+# Source: Hundepool et al., ch. 5. An attacker who knows that a category must be empty is not considered by this rule.
 class GroupDisclosure(Value):
     """If the `n` largest parts of a total along a dimension have at least k percent of it, the next part is sensitive;
     its interval must allow their proportion to be below k percent.

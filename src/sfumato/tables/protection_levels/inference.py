@@ -1,4 +1,4 @@
-"""What a finished publication discloses in addition: suppressed cells that are not 0; cells of single respondents."""
+"""Attacker knowledge that a suppression pattern implies: suppressed cells are not 0; cells of single respondents."""
 
 from typing import Any
 
@@ -11,10 +11,14 @@ from sfumato.tables.protection_levels.resolve_plan import with_parts
 from sfumato.values import replace
 
 
-# Tables do not name the respondent. But if all cross cells below one cell are below the respondent's cell, nobody else
-# can be in it; and if all cross cells below the respondent's cell are below another, the respondent is in that one.
 def with_own_contributions(part: TablePart) -> TablePart:
-    """Give insiders who are alone in a cell their contribution to all cells that must contain them."""
+    """Give insiders who are alone in a cell their contribution to all cells that must contain them.
+
+    A table does not show which cells contain the contribution of a respondent; two cases follow from the implicit
+    cells. If all implicit cells below a cell are below the cell of the respondent, the respondent is its only
+    contributor. If all implicit cells below the cell of the respondent are below another cell, that cell contains the
+    contribution.
+    """
     if part.hidden is None or not part.knowledge.attackers:
         return part
     below = _with_totals(part, _below(part, part.hidden), part.hidden)
@@ -36,7 +40,7 @@ def _below(part: TablePart, unshown: BoolArray) -> Any:
 
 
 def _with_totals(part: TablePart, below: Any, unshown: BoolArray) -> Any:
-    """Return the same for totals, if all their parts consist of implicit cells or are empty."""
+    """Return which implicit cells are below totals, too, if all parts of the total are empty or consist of them."""
     relations = part.table.constraints.without(unshown)
     empty = (part.table.values == 0) & (part.table.status == CellStatus.PUBLISH)
     matrix = relations.matrix(len(part.table))
@@ -92,7 +96,7 @@ def as_shown(part: TablePart, mask: BoolArray) -> TablePart:
     """Return the table with the bounds of attackers who see its zeros and infer that no suppressed cell is 0.
 
     Returns:
-        The part itself if this adds nothing, or the inference would be wrong.
+        The part itself if this narrows no bounds, or if a suppressed cell is 0, so that the inference would be wrong.
     """
     shown = np.ones(len(mask), bool) if part.hidden is None else ~part.hidden
     zeros, mask = (part.table.values == 0) & shown, mask & shown
@@ -112,7 +116,7 @@ def as_shown(part: TablePart, mask: BoolArray) -> TablePart:
 
 
 def with_zeros_published(part: TablePart) -> TablePart:
-    """The part where no safe cell of value 0 may be suppressed."""
+    """Return the part with the restriction that no safe cell of value 0 may be suppressed."""
     safe = (part.table.values == 0) & (part.table.status == CellStatus.SAFE)
     if part.suppressed_before is not None:
         safe &= ~part.suppressed_before

@@ -173,10 +173,11 @@ def history_of(joint: LinkedTable, releases: list[EarlierTable], step: float) ->
     return PublicationHistory(published, masked & ~published, ranges.only(~published), unsafe, reach.at(unsafe))
 
 
-# The audit covered cells, ranges and what anyone infers from these. If the file shows the same of each cell, and no
-# more can be inferred from it, the audit holds for the file; else nothing is published.
 def check_masked(table: SuppressedTable, external: TextColumns) -> None:
     """Compare a file for publication with what was audited.
+
+    The audit covered cells, intervals and what can be inferred from them. If the file shows the same of each cell and
+    implies no more, the audit applies to the file; otherwise nothing is published.
 
     Raises:
         InternalError: It shows other cells, values or intervals, or discloses more about suppressed cells than was

@@ -17,14 +17,15 @@ from sfumato.tables.suppression.problem import GENEROUS, OUTSIDER, SLACK, Flow, 
 WHISPER = 1e-4
 
 
-# Deviations y from the true values satisfy M·y = 0 and stay within the capacities that suppression opens. The largest
-# deviation of a cell is a linear program; its dual names the cells that would have to be suppressed to move it
-# further.
 class AttackerProgram:
     """All attackers of a problem on one linear program, hot-started from one to the next.
 
-    Capacities are cut at the threat's need: in a network no more than that ever flows, elsewhere `generous` multiplies
-    it so that nothing is lost.
+    Deviations y from the true values satisfy M·y = 0 and stay within the capacities of suppressed cells. The largest
+    deviation of a cell is the solution of a linear program; its dual names the cells whose suppression would allow a
+    larger deviation.
+
+    Capacities are limited to the need of the threat. In a network no flow exceeds it; in other tables it is multiplied
+    by `generous`, so that no flow is missed.
     """
 
     def __init__(self, problem: SuppressionProblem, generous: float = 1.0) -> None:
@@ -81,14 +82,13 @@ class AttackerProgram:
 
 # How many flows are remembered for a threat.
 MEMORY = 4
-# With fewer threats a second guard would cost more than he saves.
+# Minimum number of threats for which a second thread saves more time than it costs.
 MANY = 100
 COUNT = 2
 
 
-# The shares depend on the problem alone, not on the machine: the result is the same for any number of cores.
 class FlowMemory:
-    """Flows by threats; several for each, because the points to be judged take turns."""
+    """Remembered flows of each threat; several, because consecutive points need different ones."""
 
     def __init__(self, finder: FlowPrograms) -> None:
         self._finder = finder
@@ -150,13 +150,17 @@ def _from_within(flow: Flow, problem: SuppressionProblem, threat: Threat) -> lis
 
 
 class ParallelAttackers:
-    """Finds the threats against which a point of the master program does not protect."""
+    """Finds the threats against which a point of the master program does not protect.
+
+    The problem alone determines how the threats are divided among threads, so the result is the same for any number of
+    cores.
+    """
 
     def __init__(self, problem: SuppressionProblem) -> None:
         self._problem = problem
         count = COUNT if len(problem.threats) >= MANY else 1
-        # Every threat that is withstood needs its flow at hand where insiders attack: it tells who contradicts it. Room
-        # of one need is quicker to search, but elsewhere than in networks it may be too little.
+        # If insiders attack, the flow of every threat is needed, to find the insiders who can exclude it. Capacities of
+        # one need are faster to search, but may be too small except in networks.
         generous = GENEROUS if problem.attackers else 1.0
         self._finders = [FlowPrograms(problem, np.ones(problem.size), generous) for _ in range(count)]
         self._proofs = [FlowMemory(finder) for finder in self._finders]

@@ -15,17 +15,19 @@ from sfumato.values import Value
 
 # Those within who were never heard of are asked where others give at most so many cuts, as a share of the threats.
 FEW = 0.25
-# By how much a point must violate a cut to make it worth a row.
+# Minimum violation of a cut by a point for adding the cut to the master program.
 LEAST = 1e-4
-# How far a flow of an earlier point may exceed the room, in needs: a cut so little violated is not worth a row.
+# How far a flow of an earlier point may exceed the capacity, in needs; a cut violated by less is not added.
 EXCESS = 1e-5
 
 
-# The capacity of a cell counts at most the need of a threat, as in the cuts themselves, so that a cell that is hardly
-# suppressed gives hardly any capacity. One program finds who succeeds; only for those a second, slower one looks for a
-# cut of few cells.
 class AttackerChecks:
-    """Finds the capacity cuts that points violate; flows that protect against a threat are kept for the next point."""
+    """Finds the capacity cuts that points violate; flows that protect against a threat are kept for the next point.
+
+    The capacity of a cell counts at most the need of a threat, as in the cuts themselves, so that a cell that is hardly
+    suppressed has hardly any capacity. One program finds the attackers who succeed. Only for these a second, slower
+    program searches for a cut of few cells.
+    """
 
     def __init__(self, problem: SuppressionProblem) -> None:
         self._problem = problem

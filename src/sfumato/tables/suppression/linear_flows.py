@@ -95,17 +95,19 @@ class DeferredFinder:
         return self._made.find(threat, end)
 
 
-# By how much of a need relations may be off in what is found.
+# Tolerance for constraints of a found flow, relative to the need.
 OFF = 1e-9
 # A shortfall below the first share counts as reached; below the second, linear programs decide.
 ALL, NEARLY = 1e-9, 1e-6
 
 
-# In a pattern without superfluous suppressions few cells can move independently: a program over these alone is a
-# hundred times faster than one over all cells and relations. Every result is checked; cases that it leaves open are
-# decided by linear programs.
 class Tableau:
-    """Finds flows of a problem of few cells; how cells move with each other stays from one flow to the next."""
+    """Finds flows of a problem of few cells by the simplex method; each flow starts from the tableau of the one before.
+
+    In a pattern without superfluous suppressions few cells can move independently. A program over these cells alone is
+    a hundred times faster than one over all cells and constraints. Every result is checked, and linear programs decide
+    the cases that remain open.
+    """
 
     def __init__(self, problem: SuppressionProblem, prices: Numbers) -> None:
         limit = problem.largest_need * GENEROUS

@@ -70,9 +70,6 @@ PATIENCE, QUICKLY = 0.6, 0.006
 Proofs = dict[Threat, list[ThreatProof]]
 
 
-# Each threat in turn gets the cheapest deviations that protect against it; cells that are already suppressed cost
-# almost nothing (Kelly, Golden and Assad 1992, doi:10.1002/net.3230220407). An insider who can exclude a flow needs
-# another one. A pass in order of cost then publishes again what no threat needs.
 def patience_of(problem: SuppressionProblem, end: Deadline) -> Deadline:
     """Until when the cheapest flows are sought of a first pattern, which must be there in time."""
     return min(end.share(PATIENCE), end.earlier(QUICKLY * len(problem.threats)), key=lambda moment: moment.left)
@@ -237,15 +234,19 @@ def fast(
     progress: ProgressCallback | None = None,
     start: InitialPattern | None = None,
 ) -> SuppressionResult:
-    """A protected pattern from cheapest flows, pruned as far as the time allows; its bound is the trivial one.
+    """Find a protected pattern from cheapest flows, and prune it within the time limit; its lower bound is 0.
+
+    For each threat in turn, the search adds the cheapest flow that protects against it; cells that are already
+    suppressed cost almost nothing (Kelly, Golden and Assad 1992, doi:10.1002/net.3230220407). An insider who can
+    exclude a flow requires another one. A final pass in the order of cost publishes cells again that no threat needs.
 
     Args:
         deadline: When the search ends.
-        progress: Told how far it is.
+        progress: Callback with the state of the search.
         start: A pattern to start from.
 
     Raises:
-        UnattainableError: A cell cannot be protected by any pattern, or not in time.
+        UnattainableError: No pattern protects a cell, or none was found in time.
     """
     end, tell = deadline or Deadline(), _Teller(progress, len(problem.threats))
     parts = list(problem.components())

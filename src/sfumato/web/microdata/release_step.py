@@ -1,4 +1,4 @@
-"""The release step: which files may be published, who releases for which purpose, and the same as code.
+"""The page after a release: files for publication, internal files, approval, and commands that repeat the release.
 
 All documents of a release are in the language of its plan, whatever the language of the page is.
 """
@@ -32,7 +32,7 @@ release.save("release")"""
 
 
 class ReleaseStep:
-    """The files for publication and the internal ones."""
+    """The page that offers the files of a release, and asks who approves it and for which purpose."""
 
     def __init__(self, area: Area) -> None:
         self.area, self.workspace, self.words = area, area.workspace, area.workspace.words
@@ -56,7 +56,7 @@ class ReleaseStep:
         self._code(run)
 
     def _attacked(self, run: Run) -> None:
-        """Show the result of a successful attack on this release, before the data can be downloaded."""
+        """Warn before the download if an attack on this release was successful."""
         kept = run.folder / RESULT
         figures = json.loads(kept.read_text(encoding="utf-8")) if kept.exists() else None
         if figures is not None and (figures["found"] or beside(figures)):
@@ -110,7 +110,7 @@ class ReleaseStep:
         dialog.open()
 
     def _sign_off(self) -> None:
-        """Build the fields for the approval, which appears in the reports of the next run."""
+        """Build the fields for the approval; the reports of the next run show it."""
         words, plan = self.words, self.workspace.plan
 
         def note(stated: dict[str, str]) -> None:

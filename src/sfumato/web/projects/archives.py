@@ -81,6 +81,10 @@ MOST_RECORD_BYTES = 20_000_000
 class EncryptedProjects:
     """The encrypted projects of a server, by the keys of browsers.
 
+    The content of a file is a ZIP archive of the project's folder with its metadata in `project.json`. The file is a
+    sequence of chunks, each encrypted and authenticated (AES-256-GCM). The nonce is the index of the chunk, and the
+    associated data says whether it is the last one, so that chunks cannot be changed, exchanged, repeated or omitted.
+
     Attributes:
         kept_seconds: How long an unopened project is kept before it is erased.
     """
@@ -179,9 +183,6 @@ def _is_plain(name: str) -> bool:
     return Path(name).name == name != ".."
 
 
-# A file is a sequence of chunks, each encrypted and authenticated (AES-256-GCM) with its index as the nonce and
-# whether it is the last one as associated data, so that chunks cannot be changed, exchanged, repeated or omitted. The
-# content is a ZIP archive of the project's folder with its metadata in `project.json`.
 def _cipher(key: str) -> Any:
     from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 

@@ -117,10 +117,12 @@ LENGTH = 43
 KEPT_SECONDS = 180 * 24 * 3600
 
 
-# The server never stores it. Files on disk are named and encrypted with values derived from it, so that without the
-# browser nobody can read them or determine whose they are.
 class BrowserKeys:
-    """Middleware that gives a browser its key, available to the pages as `request.state.browser_key`."""
+    """Middleware that gives a browser its key, available to the pages as `request.state.browser_key`.
+
+    The server never stores a key. Files on disk are named and encrypted with values derived from it, so that without
+    the browser's key nobody can read them or determine to whom they belong.
+    """
 
     def __init__(self, app: ASGIApp, path: str) -> None:
         self._app, self._path = app, path

@@ -44,11 +44,11 @@ class ColumnFacts(Value):
 
     @property
     def named(self) -> set[str]:
-        """Return all of these columns."""
+        """The names of all columns with contributors."""
         return {*([self.frequency] if self.frequency else []), *self.contributions}
 
     def plain(self) -> Values:
-        """Return them as a plan names them."""
+        """Return the columns by their plan keys."""
         frequency = {"frequency": self.frequency} if self.frequency else {}
         return frequency | ({"contributions": self.contributions} if self.contributions else {})
 
@@ -67,7 +67,7 @@ def facts_in(names: Sequence[str], lines: Sequence[Sequence[str]], value: str = 
 
 
 def counts_somebody(name: str) -> bool:
-    """Return whether a column's name means that it counts the contributors of a cell."""
+    """Return whether the name of a column indicates the number of contributors of a cell."""
     return FREQUENCY.fullmatch(name.strip()) is not None
 
 
@@ -105,11 +105,11 @@ def _place(name: str) -> int | None:
 
 
 def rules_of_rows(summed: bool, held: bool) -> list[Values]:
-    """Return the rules that fit tables made from rows: tabulation determines the contributors of each cell.
+    """Return suitable sensitivity rules for a table made from rows, whose contributors are known from tabulation.
 
     Args:
         summed: Whether values are added up; otherwise rows are counted.
-        held: Whether a column names the owner of a row, who may have several.
+        held: Whether a column identifies the respondent of a row, who may have several rows.
 
     >>> rules_of_rows(summed=False, held=False), rules_of_rows(summed=False, held=True)
     ([{'rule': 'range', 'min': 1, 'max': 3}], [{'rule': 'frequency', 'min': 3}])
@@ -125,7 +125,7 @@ def rules_of_rows(summed: bool, held: bool) -> list[Values]:
 def fitting_rules(facts: ColumnFacts, whole: bool) -> list[Values]:
     """Return the rules that fit a table: for sums by contributors, for integers without such columns by small counts.
 
-    If no column has the contributors of sums, the proposed rule asks for one.
+    If no column has the contributors of sums, the proposed rule still needs one, and the page asks for it.
 
     >>> fitting_rules(ColumnFacts(), whole=True)
     [{'rule': 'range', 'min': 1, 'max': 3}]
@@ -140,7 +140,7 @@ def fitting_rules(facts: ColumnFacts, whole: bool) -> list[Values]:
 
 
 class AmbiguousNumbers(Value):
-    """Ambiguous numbers, thousands or fractions: an example, its mark, and the proposed decimal mark."""
+    """An ambiguous number: its mark may separate thousands or decimals; with the proposed decimal mark."""
 
     example: str
     mark: str
@@ -148,15 +148,15 @@ class AmbiguousNumbers(Value):
 
     @property
     def thousands(self) -> str:
-        """Return the example with its mark as a thousands separator."""
+        """The example, with its mark read as a thousands separator."""
         return self.example.replace(self.mark, "")
 
 
-# Fewer lines may be a table that is being typed.
+# Tables with fewer lines are not taken for rows of persons, because the visitor may still be typing.
 LEAST_ROWS = 20
-# Names of columns that number persons.
+# Names of columns with the id of a person.
 NUMBERING = re.compile(r"(^|[_ -])(id|nr|no|key|pid)$|nummer$|number$|[a-z]ID$", re.IGNORECASE)
-# Numbers with a decimal comma, and numbers that exclude it.
+# Numbers with a decimal comma, and numbers with a decimal point.
 COMMA, POINT = re.compile(r"-?\d{1,3}(\.\d{3})*,\d+|-?\d+,\d+"), re.compile(r"-?\d+\.(\d{1,2}|\d{4,})")
 
 
@@ -199,7 +199,7 @@ def guessed(names: Sequence[str], lines: Sequence[Sequence[str]]) -> tuple[str |
 
 
 def writes_commas(lines: Sequence[Sequence[str]]) -> bool:
-    """Return whether the numbers of a table have decimal commas: one has, and no point contradicts it.
+    """Return whether the numbers of a table have decimal commas: one number has a comma, and none a decimal point.
 
     >>> writes_commas([["a", "1,5"], ["b", "2.100,25"]]), writes_commas([["a", "1,5", "2.5"]])
     (True, False)
@@ -225,7 +225,7 @@ def mark_names(words: Messages) -> dict[str, str]:
 
 
 def doubt_about(texts: Sequence[str], words: Messages) -> AmbiguousNumbers | None:
-    """Return whether numbers are ambiguous: their mark may be a thousands or a decimal mark.
+    """Return an ambiguous number, whose mark may separate thousands or decimals; None if all are clear.
 
     >>> from sfumato.localization.messages import words_in
     >>> doubt_about(["1.204", "3"], words_in("de")).proposed, doubt_about(["1.204", "3"], words_in()).proposed
@@ -240,7 +240,7 @@ def doubt_about(texts: Sequence[str], words: Messages) -> AmbiguousNumbers | Non
 
 
 def own_total(codes: set[str], said: str) -> str:
-    """Return the total of a dimension: the given one, or its own word for it, which would be taken for a category.
+    """Return the total code of a dimension: the given one if it occurs, otherwise a word for totals among the codes.
 
     >>> own_total({"Gesamt", "m", "f"}, "Insgesamt"), own_total({"m", "f"}, "Insgesamt")
     ('Gesamt', 'Insgesamt')

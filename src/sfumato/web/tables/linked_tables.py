@@ -1,4 +1,4 @@
-"""Linked tables on the page: several files of cells, or one file of rows and the columns to cross."""
+"""The part of the tables page for linked tables: several uploaded tables, or crosstabs made from one file of rows."""
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
@@ -22,10 +22,10 @@ from sfumato.web.tables.table_sources import Releases
 MOST_BYTES = 20_000_000
 COUNT = "count"
 CELLS, ROWS = "cells", "rows"
-# Rules about contributors, and the default minimum if none of them is chosen.
+# Sensitivity rules on contributors, and the minimum number of respondents that is required if none is chosen.
 OF_RESPONDENTS = frozenset({"frequency", "p-percent", "dominance", "holdings"})
 LEAST_RESPONDENTS = 3
-# Larger files are not stored with an encrypted draft; they are named, to be uploaded again.
+# Maximum bytes of a file in a stored draft; the page asks to upload larger ones again.
 MOST_KEPT = 20_000_000
 
 
@@ -49,18 +49,18 @@ class LinkedTables:
 
     @property
     def decimal(self) -> str | None:
-        """Return the decimal mark of their numbers; None if it is undecided."""
+        """The decimal mark of the uploaded files; None if it is undecided."""
         mark: str | None = self._decimal.value
         return mark
 
     @property
     def tables(self) -> bool:
-        """Return whether there are any."""
+        """Whether any file was uploaded."""
         return bool(self._paths)
 
     @property
     def shared(self) -> list[str]:
-        """Return the columns that all of them have."""
+        """The columns that all uploaded files have."""
         lists = list(self._columns.values())
         return [name for name in (lists[0] if lists else []) if all(name in names for names in lists)]
 
@@ -103,7 +103,7 @@ class LinkedTables:
         self._offer()
 
     def _take(self, name: str, content: bytes) -> None:
-        """Store a file next to the others, and examine its columns."""
+        """Store an uploaded file, and examine its columns."""
         path = self._workspace.place(name)
         path.write_bytes(content)
         lines = [line.fields for line in read_lines(path)]
@@ -120,7 +120,7 @@ class LinkedTables:
         self._codes[path.name] = {name: set(columns[name]) for name in categories}
 
     def entered(self) -> Values:
-        """Return the files and entries for a draft; of files that are too large, their names."""
+        """Return the files and entries for a stored draft; only the names of files that are too large."""
         if not self._paths:
             return {}
         kept = sum(map(len, self._contents.values())) <= MOST_KEPT
@@ -155,7 +155,7 @@ class LinkedTables:
                 components.notice(self._words["linked_again"].format(names=", ".join(kept["lost"])), good=None)
 
     def _offer(self) -> None:
-        """Offer the columns that all files have, also to the rules."""
+        """Offer the columns that all files have, in the fields and in the settings of the rules."""
         if self._filling:
             return
         self._filling = True
@@ -167,7 +167,7 @@ class LinkedTables:
         self._choose()
 
     def _propose(self) -> None:
-        """Propose the rules that fit the files."""
+        """Propose sensitivity rules that fit the files."""
         if self._crossed:
             self._rules.propose_for_rows(self._summed, bool(self._holding.value))
         elif self.tables:
@@ -176,16 +176,16 @@ class LinkedTables:
 
     @property
     def _crossed(self) -> bool:
-        """Return whether tables are made from rows: tabulation determines the contributors of each cell."""
+        """Whether the tables are made from rows, so that the contributors of each cell are known."""
         return self.tables and self._kind.value == ROWS
 
     @property
     def _summed(self) -> bool:
-        """Return whether values are added up."""
+        """Whether the cells are sums of a value column; otherwise they count rows."""
         return self._value.value not in (None, "", COUNT)
 
     def _chosen(self) -> None:
-        """Handle a choice of value or owner column: other rules then fit tables made from rows."""
+        """Propose rules again after the value or respondent column changed, and check the plan."""
         if not self._filling and self._crossed:
             self._propose()
         self._changed()
@@ -194,7 +194,7 @@ class LinkedTables:
         """Offer the columns that all files have, and guess their meaning."""
         shared = self.shared
         numbers = [name for name in shared if all(name in own for own in self._numbers.values())]
-        # Rows are counted unless a value column is chosen: a number of a person is seldom meant to be summed.
+        # Rows are counted by default, because a numeric column of persons is seldom meant to be summed.
         value = COUNT if self._kind.value == ROWS else (numbers or [COUNT])[0]
         self._value.set_options([*shared, *([COUNT] if COUNT not in shared else [])], value=value)
         for field in (self._holding, self._weight):
@@ -231,7 +231,7 @@ class LinkedTables:
         return dict(self._paths)
 
     def plan(self) -> dict[str, Any]:
-        """Return the plan that protects them together."""
+        """The plan that protects all tables jointly."""
         table, tables = self._of_rows() if self._kind.value == ROWS else self._of_cells()
         return {
             "version": 1,
@@ -243,7 +243,7 @@ class LinkedTables:
         }
 
     def _with_respondents(self, rules: Values) -> Values:
-        """Add a rule about few respondents if there is none: small sums or few rows do not imply few respondents."""
+        """Add a minimum number of respondents if no rule limits them, because many rows may have few respondents."""
         primary = rules.get("primary") or []
         asked = self._kind.value == ROWS and (self._summed or (self._holding.value and primary))
         if not asked or any(rule.get("rule") in OF_RESPONDENTS for rule in primary):
@@ -266,11 +266,11 @@ class LinkedTables:
         return {"value": self._value.value or "", **self._mark(), **facts}, tables
 
     def _mark(self) -> Values:
-        """Return the decimal mark, if it is decided."""
+        """Return the decimal mark as a plan key; empty if it is undecided."""
         return {"decimal": self.decimal} if self.decimal else {}
 
     def doubt(self) -> AmbiguousNumbers | None:
-        """Return whether the values of a file are ambiguous, thousands or fractions."""
+        """Return an ambiguous value of a file, whose mark may separate thousands or decimals; None if all are clear."""
         if self._kind.value == ROWS:
             return None
         return next((own[self._value.value] for own in self._doubts.values() if self._value.value in own), None)
@@ -284,7 +284,7 @@ class LinkedTables:
         return table | {key: value for key, value in chosen.items() if value}, tables
 
     def _dimensions(self, names: Sequence[str], codes: Mapping[str, set[str]] | None = None) -> Values:
-        """Return the dimensions; in tables with their own codes, each has its own word for its total."""
+        """Return the plans of the dimensions; given the codes of a table, with the total code that occurs in each."""
         said = str(self._total.value or "")
         totals = {name: own_total((codes or {}).get(name, set()), said) for name in names}
         return {name: {"column": name, **({"total": total} if total else {})} for name, total in totals.items()}

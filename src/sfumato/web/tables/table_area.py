@@ -48,13 +48,13 @@ west,m,30
 west,f,7
 """
 MOST_BYTES = 5_000_000
-# The stored settings of the rules, for reloaded pages.
+# The attributes of the rule settings that are stored, so that a reloaded page shows them again.
 ENTERED = ("rules", "facts", "method", "protection", "attacker", "promised")
 CELLS = "cells.csv"
 
 
 class TableArea:
-    """Protects a table of the visitor."""
+    """The tables page: its input fields, and the runs that protect the visitor's table."""
 
     def __init__(self, shell: Shell) -> None:
         self.workspace, self.words = shell.workspace, shell.workspace.words
@@ -120,7 +120,7 @@ class TableArea:
         self._text.value = decoded(await event.file.read())
 
     def _counted(self, table: CountedTable, persons: CountedPersons | None) -> None:
-        """Use a counted table; if persons are in several cells, the rules consider them."""
+        """Use a table counted from rows; if one person may be in several cells, the rules consider persons."""
         self._text.value = delimited_text(table.lines, formulas="keep")
         self._counting.tell(persons)
         self._rules.protect_groups(self._dimensions.value or ())
@@ -129,7 +129,7 @@ class TableArea:
         self._check()
 
     def _wait(self, waiting: bool) -> None:
-        """Set whether the buttons that run the table wait until it is there."""
+        """Disable the buttons that run the table while it is being made, or enable them again."""
         for own in self._running:
             own.set_enabled(not waiting)
 
@@ -173,11 +173,11 @@ class TableArea:
         self._filling = False
 
     def _doubted(self) -> AmbiguousNumbers | None:
-        """Return whether the values are ambiguous, thousands or fractions."""
+        """Return an ambiguous value, whose mark may separate thousands or decimals; None if all values are clear."""
         return doubt_about(self._texts(str(self._value.value or "")), self.words)
 
     def _columns(self) -> dict[ui.select, str]:
-        """Return the fields that name columns, with their keys in a draft."""
+        """Return the fields in which columns are chosen, with their keys in a stored draft."""
         return {self._value: "value", self._dimensions: "dimensions", self._levels: "levels", self._groups: "groups"}
 
     def _entered(self) -> dict[str, Any]:
@@ -191,7 +191,7 @@ class TableArea:
         return deepcopy(entered | {key: said for key, said in more.items() if said})
 
     def _offer_unfolding(self, lines: list[list[str]]) -> None:
-        """In a crosstab, all numeric columns are cells: offer to write it as one line per cell."""
+        """Offer to convert a crosstab, whose numeric columns all contain cells, to one line per cell."""
         cells = unfolded(lines, self.words["crosstab_heads"])
         self._crosstab.clear()
         if looks_like_rows(self._names, lines[1:]):
@@ -226,7 +226,7 @@ class TableArea:
         }
 
     def _dimension_plans(self, others: set[str]) -> dict[str, Any]:
-        """Return the dimensions; a column with another purpose is none."""
+        """Return the plans of the dimensions, without columns that are used for something else."""
         said = str(self._total.value or "")
         total = {"total": said} if said else {}
         levels = list(self._levels.value or [])
@@ -271,7 +271,7 @@ class TableArea:
         return [name for name in self._names if name not in named | self._rules.used()]
 
     def _tell_doubt(self) -> list[str]:
-        """Show how ambiguous numbers are read; an error if this is undecided."""
+        """Show how ambiguous numbers are interpreted; return an error if the decimal mark is undecided."""
         doubt = self._linked.doubt() if self._linked.tables else self._doubted()
         self._doubt.clear()
         if doubt is None:
@@ -292,7 +292,7 @@ class TableArea:
         return {CELLS: path}
 
     def _sign_off(self) -> None:
-        """Build the fields for the approval, which both reports show."""
+        """Build the fields for the approval; the internal report and the one for publication show it."""
         words = self.words
 
         def note(stated: dict[str, str]) -> None:
@@ -323,7 +323,7 @@ class TableArea:
         if self._shared.stale:  # the tab is outdated
             return
         releases = self._releases.files() if "previous" in plan else {}
-        self._wait(True)  # another click starts no second one
+        self._wait(True)  # a second click must not start a second run
         try:
             await self._result.start(kind, plan, files | releases)
         finally:
