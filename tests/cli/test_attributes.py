@@ -90,7 +90,7 @@ def test_exit_codes_and_no_value_in_messages(files, capsys):
     assert "Geheimnis" not in capsys.readouterr().err
     assert not (files / "out.csv").exists()
     assert attributes(files, "missing.csv", "out.csv") == 3
-    assert attributes(files, "data.csv", "out.txt") == 3
+    assert attributes(files, "data.csv", "out.xyz") == 3
     assert attributes(files, "data.csv", "out.csv", "--buckets", "x") == 2
     (files / "ragged.csv").write_text("name,pay\nAda\n")
     assert attributes(files, "ragged.csv", "out.csv") == 3

@@ -192,8 +192,8 @@ def test_frames_hold_the_same_rows():
 
 
 def test_files_of_other_kinds_and_places_that_cannot_be_written(tmp_path):
-    with pytest.raises(PlanError, match="neither"):
-        datasets.four_rows().write(tmp_path / "x.txt")
+    with pytest.raises(PlanError):
+        datasets.four_rows().write(tmp_path / "x.xyz")
     with pytest.raises(EngineError):
         datasets.four_rows().write(tmp_path / "none" / "x.csv")
     assert list(tmp_path.iterdir()) == []

@@ -108,5 +108,5 @@ def test_what_it_cannot_be_combined_with_is_refused(more, match) -> None:
 
 
 def test_a_subset_that_nobody_is_in_is_refused() -> None:
-    with pytest.raises(PlanError, check=coded("plan.named-values.privacy_no_row_has_the")):
+    with pytest.raises(PlanError, check=coded("plan.named-values.no_row_in_subset")):
         sf.anonymize(rows(1).with_columns(study=pl.lit("no")), plan())

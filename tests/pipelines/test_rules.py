@@ -61,7 +61,7 @@ class Meddler(FrameEngine):
 
 def test_never_trust_the_write(monkeypatch) -> None:
     monkeypatch.setattr(release_module, "open_engine", lambda data, *_, **__: Meddler(data))
-    with pytest.raises(sf.InternalError, check=coded("internal.recount.what_was_written_is")):
+    with pytest.raises(sf.InternalError, check=coded("internal.recount.written_differently")):
         sf.anonymize(pl.DataFrame({"a": ["x", "x", "y", "y"]}), plan_for({"a": QI}))
 
 

@@ -86,7 +86,7 @@ def test_a_german_file_on_the_page(base, open_page, tmp_path) -> None:
     page.get_by_text("kAnonymity").wait_for()
 
 
-TELLING = {"_stage": 1, "tell": 3, "progress": 3, "_tell": 3, "_progress": 3}
+TELLING = {"step": 1, "callback": 3, "_stage": 1, "tell": 3, "progress": 3, "_tell": 3, "_progress": 3}
 
 
 @cache

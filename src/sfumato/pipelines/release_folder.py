@@ -33,7 +33,6 @@ from sfumato.report.release.sections import SHARES
 from sfumato.values import Value, replace
 
 if TYPE_CHECKING:
-    from sfumato.microdata.pseudonyms import PseudonymKey
     from sfumato.report.release.report import Explanation
 
 
@@ -212,7 +211,7 @@ class Release(Value):
     table: FrequencyTable
     workspace: ScratchFolder | None
     progress: ProgressCallback
-    pseudonym_key: "PseudonymKey | None" = None
+    pseudonym_key: Any = None  # its type is loaded only where pseudonyms are
 
     @property
     def plan(self) -> RequestedPlan:

@@ -123,7 +123,7 @@ def test_quasi_identifiers_that_differ_from_those_of_then_are_named(tmp_path) ->
 
 def test_previous_needs_persons_and_their_record(house, tmp_path, sfumato) -> None:
     plan = datasets.census(10).plan("x.csv") | {"previous": ["earlier"]}
-    with pytest.raises(PlanError, check=coded("issue.needs_a_column_of")):
+    with pytest.raises(PlanError, check=coded("issue.needs_person_column")):
         read_plan(plan)
     first = released(tmp_path, 0, [])
     (first / "persons.parquet").unlink()

@@ -82,7 +82,7 @@ def test_a_key_of_the_house_gives_the_same_pseudonyms_again(rows: Path, tmp_path
     assert sorted(sf.reveal(first, published(first), by="ada", reason="a test")) == ids
     never = next(text for text in (f"Q-{place:06d}" for place in range(99)) if text not in published(first))
     entries = (tmp_path / "study.key.log").read_text().count("\n")
-    with pytest.raises(DataError, check=coded("data.pseudonym.a_text_is_no_pseudonym_of")):
+    with pytest.raises(DataError, check=coded("data.pseudonym.not_published")):
         sf.reveal(first, [published(first)[0], never], by="ada", reason="a test")
     assert (tmp_path / "study.key.log").read_text().count("\n") == entries
 

@@ -315,7 +315,7 @@ def test_what_was_written_otherwise_is_not_released(frame, monkeypatch) -> None:
         return parts
 
     monkeypatch.setattr(perturb, "perturb", tampered)
-    with pytest.raises(InternalError, check=coded("internal.recount.what_was_written_is")):
+    with pytest.raises(InternalError, check=coded("internal.recount.written_differently")):
         anonymize(frame, plan(**PUBLISH["microaggregate"]))
 
 
@@ -329,7 +329,7 @@ def test_without_a_seed_every_release_draws_anew(frame) -> None:
 def test_a_recoding_is_not_applied_where_chance_would_decide_again(tmp_path, frame, operation) -> None:
     frame.write_csv(tmp_path / "rows.csv")
     anonymize(tmp_path / "rows.csv", plan(**PUBLISH[operation])).save(tmp_path / "out")
-    with pytest.raises(PlanError, check=coded("issue.drawn_again_2")):
+    with pytest.raises(PlanError, check=coded("issue.name_drawn_again")):
         apply(tmp_path / "out" / "recoding.json", tmp_path / "rows.csv", tmp_path / "later")
 
 
@@ -386,7 +386,7 @@ def test_the_recount_sees_a_last_digit(frame, monkeypatch) -> None:
         )
 
     monkeypatch.setattr(FrameEngine, "replaced", cut)
-    with pytest.raises(InternalError, check=coded("internal.recount.what_was_written_is")):
+    with pytest.raises(InternalError, check=coded("internal.recount.written_differently")):
         anonymize(rows, asked)
 
 
@@ -414,7 +414,7 @@ def test_numbers_too_great_are_refused(operation) -> None:
     rows = pl.DataFrame({"sex": ["m", "f"] * 30, "x": numbers * 20})
     asked = plan(x=operation)
     asked["columns"] = {name: asked["columns"][name] for name in ("sex", "x")}
-    with pytest.raises(DataError, check=coded("data.too-great.column_some_numbers_are")):
+    with pytest.raises(DataError, check=coded("data.too-great.numbers_of_column")):
         anonymize(rows, asked)
 
 

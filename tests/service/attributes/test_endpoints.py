@@ -1,11 +1,10 @@
 """The endpoints that anonymize attributes, refusals, and those for clients of ARXaaS."""
 
+from dataclasses import replace
 from datetime import date
 from typing import Any
 
 import pytest
-
-from sfumato.values import replace
 
 HOMES = [("Long Row 1", "Aven", "North"), ("Long Row 2", "Aven", "North"), ("Mill Lane 1", "Belt", "North")]
 HOMES += [("Quay 3", "Crail", "South"), ("Quay 4", "Crail", "South"), ("Quay 5", "Dorn", "South")]

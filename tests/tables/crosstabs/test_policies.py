@@ -201,7 +201,7 @@ def test_numbers_that_show_nothing_are_refused_until_the_subtotals_are_named():
 
 def test_named_subtotals_are_checked():
     frame = pandas.DataFrame({"n": [5, 20, 30, 25]}, index=["a", "b", "c", "ab"])
-    with pytest.raises(DataError, check=coded("data.totals.subtotals_is_not_the_sum_of")):
+    with pytest.raises(DataError, check=coded("data.totals.subtotal")):
         suppress(frame, "cms-11", subtotals={"ab": ["a", "c"]})
     for wrong in ({"ab": ["a", "d"]}, {"ab": []}, {"total": ["a"]}):
         with pytest.raises(PlanError, check=coded("plan.no-subtotal")):
@@ -282,8 +282,8 @@ def test_means_whose_entries_add_up_to_a_total_are_counts():
 @pytest.mark.parametrize(
     ("columns", "what"),
     [
-        ({"cases": [5, 40, 44], "All": [25, 50, 75]}, "data.totals.a_margin_of_the"),
-        ({"cases": [5, 40], "ages": [25.5, 50.1]}, "data.not-a-count.a_column_of_the_crosstab_is"),
+        ({"cases": [5, 40, 44], "All": [25, 50, 75]}, "data.totals.margin_of_crosstab"),
+        ({"cases": [5, 40], "ages": [25.5, 50.1]}, "data.not-a-count.crosstab_column"),
         ({"cases": [3, 5, 42], "x": [6, 10, 84]}, "data.hidden-total"),
     ],
 )

@@ -78,7 +78,7 @@ def test_counts_that_are_not_rounded_are_counted_but_for_what_small_ones_become(
 
 
 def test_a_table_without_numbers_is_refused() -> None:
-    with pytest.raises(DataError, check=coded("data.counts.the_table_holds_no")):
+    with pytest.raises(DataError, check=coded("data.counts.no_counts")):
         read_crosstab(["ward", "name"], [["a", "north"], ["b", "south"]])
 
 

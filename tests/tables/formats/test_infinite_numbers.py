@@ -108,7 +108,7 @@ def test_cells_of_frames_and_parquet_files(number, tmp_path):
     with pytest.raises(DataError, check=coded("data.not-a-number")):
         protect(frame, plan)
     records = {"table": {"microdata": "t.parquet", "value": "v"}, "primary": [{"rule": "frequency", "min": 1}]}
-    with pytest.raises(DataError, check=coded("data.not-a-number.column_holds_something_that")):
+    with pytest.raises(DataError, check=coded("data.not-a-number.in_column")):
         protect(None, read_table_plan({**PLAN, "dimensions": {"a": {"column": "a"}}, **records}, tmp_path))
 
 
@@ -116,7 +116,7 @@ def test_cells_of_frames_and_parquet_files(number, tmp_path):
 def test_records_of_any_table(number, tmp_path):
     (tmp_path / "m.csv").write_text(f"a,v\nx,5\ny,{number}\n")
     plan = {"table": {"microdata": "m.csv", "value": "v"}, "primary": [{"rule": "frequency", "min": 1}]}
-    with pytest.raises(DataError, check=coded("data.not-a-number.column_holds_something_that")):
+    with pytest.raises(DataError, check=coded("data.not-a-number.in_column")):
         protect(None, read_table_plan(PLAN | plan, tmp_path))
 
 

@@ -46,7 +46,7 @@ def test_who_is_almost_always_right_knows():
 
 
 def test_a_number_that_no_count_is_published_as_is_refused():
-    with pytest.raises(DataError, check=coded("data.contradiction.a_published_number_is")):
+    with pytest.raises(DataError, check=coded("data.contradiction.impossible_number")):
         possible_counts(make_ptable(CellKey(deviation=3, variance=3.0, js=1)), np.array([1.0]), 0.0)
 
 

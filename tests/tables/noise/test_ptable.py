@@ -123,7 +123,7 @@ def test_files_are_read_back_exactly():
         ("i;j;p\n1;0;x\n", "data.ptable.no_number 2:3"),
         ("i;j\n1;0\n", "data.ptable.column_is_missing 1:1"),
         ("i;j;p\n1;0;0.5\n1;0;0.5\n", "data.ptable.count_and_target_stand_twice 3:1"),
-        ("i;j;p\n2;2;1\n", "data.ptable.the_row_of_the_count_is 2:1"),
+        ("i;j;p\n2;2;1\n", "data.ptable.missing_count 2:1"),
         ("i;j;p\n1;1;0.5\n", "data.ptable.the_probabilities_of_the_count_add 2:1"),
         ("i;j;p\n", "data.ptable.there_is_no_row 1:1"),
         ("i;j;p;v\n1;0;0.5;-1\n1;2;0.5;2\n", "data.ptable.noise 3:4"),

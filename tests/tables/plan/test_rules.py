@@ -136,7 +136,7 @@ def test_group_disclosure_is_for_counts_with_that_dimension():
 def test_a_mark_that_nobody_gave_a_meaning_is_refused():
     """A cell with a misspelt mark would be published as if it were safe."""
     marks = TextColumns({"mark": ("s", "u", "weird", "")})
-    with pytest.raises(DataError, check=coded("data.status-mark.column_has_marks_that")) as caught:
+    with pytest.raises(DataError, check=coded("data.status-mark.unknown_marks")) as caught:
         primary.StatusColumn("mark").apply(facts(columns=marks))
     assert list(caught.value.values) == ["weird"]
     assert primary.StatusColumn("mark", safe=("s", "", "weird")).apply(facts(columns=marks)).unsafe.sum() == 1
@@ -144,6 +144,6 @@ def test_a_mark_that_nobody_gave_a_meaning_is_refused():
 
 def test_marks_that_no_cell_has_are_refused():
     marks = TextColumns({"mark": ("s", "s", "s", "s")})
-    with pytest.raises(DataError, check=coded("data.status-mark.no_cell_has_a")):
+    with pytest.raises(DataError, check=coded("data.status-mark.no_sensitive_mark")):
         primary.check_marks([primary.StatusColumn("mark", sensitive=("3",))], marks)
     primary.check_marks([primary.StatusColumn("mark")], marks)

@@ -1,7 +1,6 @@
 """k-anonymity and (α,k)-anonymity: every class has enough rows, and not too many of them the same sensitive value."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Annotated, Any, ClassVar
@@ -17,7 +16,7 @@ from sfumato.schema.composite import Conversion, Integer, MapSchema
 from sfumato.schema.dataclass_schema import KeyInfo, TextOrNumber
 from sfumato.schema.frozen_dict import FrozenDict
 from sfumato.schema.issues import PlanIssues
-from sfumato.values import Value
+from sfumato.values import Value, replace
 
 
 class SetSizes(Value):

@@ -143,7 +143,7 @@ def drop_models(plan: dict[str, Any], column: str) -> bool:
     """Remove the models of a column, which only a sensitive one can have; return whether there were any.
 
     >>> plan = {"privacy": [{"model": "k-anonymity", "k": 5}, {"model": "l-diversity", "l": 2, "column": "illness"}]}
-    >>> drop_promises(plan, "illness"), plan, drop_promises(plan, "illness")
+    >>> drop_models(plan, "illness"), plan, drop_models(plan, "illness")
     (True, {'privacy': [{'model': 'k-anonymity', 'k': 5}]}, False)
     """
     about = [

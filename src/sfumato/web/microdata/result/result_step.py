@@ -63,7 +63,7 @@ def _short_model(entry: dict[str, object], words: Messages) -> str:
     """Return a short text for a guarantee.
 
     >>> from sfumato.localization.messages import words_in
-    >>> [_promise({"model": "l-diversity", "l": 2, "column": "illness"}, words_in(own)) for own in ("en", "de")]
+    >>> [_short_model({"model": "l-diversity", "l": 2, "column": "illness"}, words_in(own)) for own in ("en", "de")]
     ['l-diversity 2 (illness)', 'l-Diversität 2 (illness)']
     """
     number = next((entry[key] for key in ("k", "l", "t", "threshold") if key in entry), "")

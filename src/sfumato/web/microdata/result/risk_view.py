@@ -72,7 +72,7 @@ def attacker_risks(spread: Distribution, population: int | None) -> dict[str, At
     """Return the risk of the three attacker models by name; without a population, these rows count as the whole of it.
 
     >>> alike = distribution_of({"sizes": {"1": 1, "3": 1}})
-    >>> found = attacks(alike, None)
+    >>> found = attacker_risks(alike, None)
     >>> found["prosecutor"] == found["journalist"] == AttackerSummary(1.0, 0.5, 2.0)
     True
     >>> attacker_risks(alike, 400)["journalist"].highest < 0.1
