@@ -26,9 +26,9 @@ from sfumato.values import Value, replace
 REPAIRED = "D"
 # The searches that handle implicit cells.
 SEARCHES = {"optimal": optimal, "fast": fast, "ranges": optimal}
-# The share of the time for the search; the rest is for the audit.
+# The proportion of the time for the search; the rest is for the audit.
 SEARCH = 0.8
-# The share of the time for a pattern that is searched without implicit cells and audited with them.
+# The proportion of the time for a pattern that is searched without implicit cells and audited with them.
 FIRST = 0.6
 
 
@@ -109,8 +109,9 @@ def mask_part(
 
 
 def _mask(part: TablePart, request: _Request, deadline: Deadline) -> SuppressedCells:
-    """Suppress one table so that it withstands an attacker who sees the result: it may suppress no zero, although zeros
-    could be suppressed, and this is visible.
+    """Suppress one table, and audit it again if it suppresses no zero although it could, because this is visible.
+
+    If the second audit fails, suppress the table again with all zeros published, except in the legacy method.
     """
     masked = _mask_once(part, request, deadline)
     shown = as_shown(part, masked.suppressed)

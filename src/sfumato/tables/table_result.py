@@ -1,4 +1,4 @@
-"""The result for a table: what is published or internal, group by group, and how methods compare."""
+"""Results for a table: published and internal columns of each group, and comparisons of methods."""
 
 from abc import abstractmethod
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ from sfumato.values import AbstractValue, Value, asdict, field
 
 
 class GroupAnswer(Protocol):
-    """The answer for one group: at least which cells it is about."""
+    """The result for one group of a table, with at least its cells."""
 
     @property
     def part(self) -> TablePart: ...
@@ -31,13 +31,14 @@ Group_co = TypeVar("Group_co", bound=GroupAnswer, covariant=True)
 
 
 class TableAnswer(AbstractValue, Generic[Group_co], dict=True):
-    """A table with what is published of it, and the evidence.
+    """A table with its published columns and the result of its audit.
 
     Attributes:
-        plan: The plan it was made by.
-        source: The columns that came in.
-        seconds: How long each stage took.
-        like: The frame that came in, where one did.
+        plan: The plan of the table.
+        source: The input columns.
+        parts: The result for each group.
+        seconds: The duration of each stage in seconds.
+        like: The input frame; None if the input was no frame.
     """
 
     plan: TablePlan
@@ -49,47 +50,47 @@ class TableAnswer(AbstractValue, Generic[Group_co], dict=True):
     @property
     @abstractmethod
     def passed(self) -> bool:
-        """Whether every promise about unsafe cells holds."""
+        """Whether every sensitive cell is protected."""
 
     @property
     def attacked(self) -> bool:
-        """Whether everything was attacked that the tables tell together: else nobody knows what they give away."""
+        """Whether the audit covers everything that can be computed from the tables jointly."""
         return not any(answer.part.not_audited for answer in self.parts)
 
     @property
     @abstractmethod
     def external(self) -> TextColumns:
-        """The table to hand out."""
+        """The table for publication."""
 
     @abstractmethod
     def new_columns(self) -> dict[str, tuple[str, ...]]:
-        """What is published of each row, by the names of the new columns."""
+        """Return the new columns by name: the published texts of each row."""
 
     @cached_property
     def columns(self) -> TextColumns:
-        """The input columns, true values included, and the new ones; for the house."""
+        """The input columns with true values, and the new columns; for internal use only."""
         return TextColumns({**self.source.texts, **self.new_columns()})
 
     def codes(self) -> dict[str, tuple[str, ...]]:
-        """The columns that say which cell a row is."""
+        """Return the columns that identify the cell of each row."""
         names = [*self.plan.table.group_by]
         for dimension in self.plan.dimensions.values():
             names += [*dimension.levels] or [dimension.column or ""]
         return {name: self.source.texts[name] for name in names or ["id"]}
 
     def names(self, count: int | None = None) -> list[str]:
-        """The names of the new columns, or of the first of them."""
+        """Return the names of the new columns, or of the first `count`."""
         prefix = self.plan.output.prefix or self.plan.table.value
         return [prefix + ending for ending in NAMES[self.plan.output.columns][:count]]
 
     def in_order(self, columns: TextColumns) -> TextColumns:
-        """Columns with their rows in the order of their codes: the order they came in may follow their values."""
+        """Return columns with rows sorted by code, because the input order may disclose the order of the values."""
         rows = by_codes([answer.part for answer in self.parts], self.source)
         return columns.rows(np.array(rows, np.int64))
 
 
 class SuppressedTable(TableAnswer[SuppressedCells], dict=True):
-    """A table with its suppressed cells and the evidence."""
+    """A table with its suppressed cells and their audit."""
 
     @property
     def passed(self) -> bool:
@@ -144,7 +145,7 @@ def _entries(part: SuppressedCells) -> list[tuple[str, ...] | None]:
         ranged = not (np.isnan(low) or np.isnan(high))
         text = span(low, high, dash) if part.texts and ranged else MASK
         ends = (lower_end(low), upper_end(high)) if ranged else ("", "")
-        # A plain text: if a column starts with an enum member, frames would make it an enum column.
+        # Converted to a plain string, because frames infer an enum column from a first enum member.
         entries[cell] = (text, *ends, str(part.case[cell]), part.reason[cell])
     return entries
 
@@ -155,16 +156,17 @@ class TableRun(Value):
     Attributes:
         method: Its name, with what distinguishes its variants.
         masked: Number of suppressed cells.
-        value_lost: Proportion of the sum of all values that the suppressed cells hold.
-        changed: Number of cells whose published number is not the true one.
-        mean_change, largest_change: How far these are off.
-        broken: Number of totals that are not the sum of their published parts.
+        value_lost: Sum of the absolute suppressed values, as a proportion of that of all values.
+        changed: Number of cells whose published number differs from the true value.
+        mean_change: Mean absolute difference between published and true numbers.
+        largest_change: Largest absolute difference between published and true numbers.
+        broken: Number of published totals that differ from the sum of their published parts.
         unsafe_exact: Number of sensitive cells whose true value an attacker computes.
         unsafe_too_narrow: Number of sensitive cells whose feasibility interval is too narrow.
         median_width: Median width of the feasibility intervals of sensitive cells, as a proportion of the value.
         attackers: The audited attackers.
-        seconds: Time taken.
-        error: Why there is no result; empty if there is one.
+        seconds: Duration in seconds.
+        error: The reason why there is no result; empty if there is one.
     """
 
     method: str
@@ -226,9 +228,9 @@ def check_kind(plan: TablePlan, masked: SuppressedCells) -> None:
     """Refuse a table whose suppressed cells differ in sign or decimals from the published ones, unless the plan
     declares it.
 
-    Attackers take for the minimum what the plan says, otherwise 0 unless something published is negative or nothing
-    else adds up; for the decimals those of the published cells. Intervals computed from the suppressed cells instead
-    would reveal these; ignoring them could exclude the true value.
+    Attackers assume the minimum of the plan. Without one they assume 0, unless a published number is negative or no
+    table without negative cells is consistent. They assume the decimals of the published cells. Intervals computed from
+    the suppressed cells would disclose their sign or decimals; intervals without them could exclude the true value.
 
     Raises:
         DataError: A suppressed cell is negative or has decimals, unlike all published ones.

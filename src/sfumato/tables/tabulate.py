@@ -20,26 +20,26 @@ from sfumato.tables.plan.rules import YES
 from sfumato.tables.plan.sections import DIMENSION, Dimension
 from sfumato.values import Value
 
-# Keys of records are added modulo this, unless they are decimal ones.
+# Modulus of the sums of record keys, except decimal keys.
 WORD = 2**64
-# Cells of a table that is counted, empty ones included.
+# Maximum number of cells of a table, including empty ones.
 MOST_CELLS = 1_000_000
-# Decimal keys are added in two parts of so many digits.
+# Decimal keys are added in two parts; the lower part is less than this.
 HALF = 10**9
 
 
 class Base(Value):
-    """Microdata counted at the finest codes, as an engine hands them over.
+    """Microdata aggregated by an engine to one row per combination of the finest codes.
 
     Attributes:
         codes: For each column of the dimensions, the code of each row.
         counts: The number of records in each row.
-        sums: The sum of their (weighted) values.
+        sums: The sum of the (weighted) values in each row.
         owners: For each contribution, the row that it belongs to.
-        amounts: The contributions themselves; a record of weight w stands for w respondents of its value.
-        holdings: The holding behind each contribution; empty where each record stands for itself.
-        keys: The sum of the records' keys in each row; empty where they have none.
-        modulus: What keys are counted up to.
+        amounts: The contributions; a record of weight w represents w respondents with its value.
+        holdings: The holding of each contribution; empty if every record is a respondent of its own.
+        keys: The sum of the record keys in each row; empty if records have no keys.
+        modulus: The modulus of the sums of keys.
     """
 
     codes: Mapping[str, tuple[str, ...]]
@@ -53,7 +53,9 @@ class Base(Value):
 
 
 def by_weight(owners: Places, values: Numbers, weights: Numbers, top: int) -> tuple[Places, Numbers]:
-    """Contributions of records that stand for several respondents each: w of them, the last one with what is left.
+    """Return the contributions of weighted records, at most `top` for each record, or 1 if `top` is 0.
+
+    A record of weight w represents w respondents; a fractional rest is one smaller contribution.
 
     >>> by_weight(np.array([0]), np.array([10.0]), np.array([2.5]), 4)[1].tolist()
     [10.0, 10.0, 5.0]
@@ -72,11 +74,12 @@ def shaped(dimensions: Sequence[str] | Mapping[str, Any]) -> dict[str, Dimension
 
 
 class _Axis(Value):
-    """One dimension of the base: the ancestors of each row's code, by depth; None where there is none.
+    """One dimension of the aggregated microdata.
 
     Attributes:
-        ancestors: The ancestors, by depth.
-        unused: By depth, codes of its hierarchy that no record has, next to one that some have.
+        columns: The columns of its codes.
+        ancestors: By depth, the ancestor of the code of each row; None if the code is less deep.
+        unused: By depth, codes without records that have a sibling with records.
     """
 
     columns: tuple[str, ...]
@@ -84,7 +87,7 @@ class _Axis(Value):
     unused: tuple[frozenset[Code], ...]
 
     def codes(self, depth: int) -> set[Code]:
-        """All its codes of one depth."""
+        """Return all codes of one depth."""
         return {code for code in self.ancestors[depth] if code is not None} | self.unused[depth]
 
 
@@ -101,7 +104,7 @@ def _axis(name: str, dimension: Dimension, base: Base) -> _Axis:
 
 
 def _unused(tree: CodeTree, chains: Iterable[Sequence[Code]], depth: int) -> tuple[frozenset[Code], ...]:
-    """The codes of a tree that no record has, below a code of which records have another part."""
+    """Return, by depth, the codes of a tree without records that have a sibling with records."""
     below, used = tree.children(), [{*level} for level in zip_longest(*chains)] or [set[Code | None]()]
     divided = [set[Code](), *({tree.parents[code] for code in level - {None}} for level in used[1:])]
     return tuple(
@@ -115,7 +118,7 @@ def _check_codes(codes: Sequence[Code], tree: CodeTree, columns: Sequence[str]) 
 
 
 def _check_inner(chains: Mapping[Code, tuple[Code, ...]], columns: Sequence[str]) -> None:
-    """Refuse records at a code above that of others: its cell would be more than the sum of its parts."""
+    """Refuse records with an inner code of the hierarchy: its cell would exceed the sum of its parts."""
     above = {code for chain in chains.values() for code in chain[:-1]}
     wrong = sorted(above & set(chains))
     if wrong:
@@ -125,7 +128,7 @@ def _check_inner(chains: Mapping[Code, tuple[Code, ...]], columns: Sequence[str]
 
 
 def _chain(tree: CodeTree, code: Code) -> tuple[Code, ...]:
-    """The code with all above it, the total first."""
+    """Return a code with its ancestors, starting with the total."""
     chain = [code]
     while chain[-1] != tree.root:
         chain.append(tree.parents[chain[-1]])
@@ -141,21 +144,23 @@ def table_of(
     requests: Sequence[str] = (),
     crossed: bool = True,
 ) -> dict[str, list[Any]]:
-    """The cells of a table with all its totals.
+    """Return the cells of a table with all its totals, column by column.
 
-    A combination of codes that is left out discloses that nobody has it, and no rule could suppress it.
+    An omitted combination of codes would disclose that it has no records, and no rule could suppress it.
 
     Args:
-        base: The microdata, counted.
-        dimensions: What spans the table.
-        value: What is summed; None for counts.
-        top: How many of the largest contributions are kept.
-        with_holdings: Whether it is said whose they are; of counts, each has as many as it has records.
-        requests: Columns that say who asked for protection; a cell is marked where one who contributes most did.
-        crossed: Whether combinations that no record has are cells, too, with the value 0.
+        base: The aggregated microdata.
+        dimensions: The dimensions of the table.
+        value: The column that is summed; None for counts.
+        top: Number of largest contributions kept for each cell.
+        with_holdings: Whether to return the holdings of the contributions; in counts, a holding contributes its number
+            of records.
+        requests: Columns with the respondents' requests for protection; a cell is marked if a largest contributor
+            requests it.
+        crossed: Whether combinations without records are cells, too, with the value 0.
 
     Raises:
-        PlanError: Requests are asked for of counts, there are too many cells, or categories look like persons.
+        PlanError: Requests are combined with counts, there are too many cells, or categories look like persons.
     """
     if requests and value is None:
         raise PlanError("request")
@@ -167,12 +172,12 @@ def table_of(
         check_size((sum(len(axis.codes(at)) for at in range(len(axis.ancestors))) for axis in axes), MOST_CELLS)
     depths = product(*(range(len(axis.ancestors)) for axis in axes))
     rows = [row for levels in depths for row in _cells(base, axes, levels, top, asked, crossed)]
-    # The last digits of a sum of binary fractions are noise, and would tell how it was added up.
+    # The last digits of a floating-point sum are rounding errors, and would disclose the order of its terms.
     scale = ValueUnit(precision_of(np.concatenate([base.sums, base.amounts])))
     result: dict[str, list[Any]] = {name: [row[0][place] for row in rows] for place, name in enumerate(names)}
     result["count"] = [row[1] for row in rows]
     if base.keys:
-        # As text: not every kind of frame has whole numbers of 64 bits without a sign.
+        # Written as text, because some frames have no unsigned 64-bit integers.
         result["key"] = [str(row[5]) for row in rows]
     result |= {column: [str(int(row[6][place])) for row in rows] for place, column in enumerate(requests)}
     if value is None and not with_holdings:
@@ -191,7 +196,7 @@ _Row = tuple[tuple[str, ...], int, float, list[_Top], int, int, list[bool]]
 
 
 def _asked(base: Base, column: str) -> BoolArray:
-    """For each contribution whether whose it is asked for protection: a holding did where any of its records did."""
+    """Return for each contribution whether its respondent, or any record of its holding, requests protection."""
     own = np.array([text.lower() in YES for text in base.codes[column]], bool)[base.owners]
     if not base.holdings:
         return own
@@ -200,7 +205,7 @@ def _asked(base: Base, column: str) -> BoolArray:
 
 
 def _check_categories(dimensions: Mapping[str, Dimension], base: Base) -> None:
-    """Refuse categories that look like single persons until the plan confirms them: labels are published as is."""
+    """Refuse categories that look like single persons unless the plan confirms them, because labels are published."""
     for name, dimension in dimensions.items():
         for column in () if dimension.confirmed else (*dimension.levels, *filter(None, [dimension.column])):
             counts: Counter[str] = Counter()
@@ -211,7 +216,7 @@ def _check_categories(dimensions: Mapping[str, Dimension], base: Base) -> None:
 
 
 def check_size(codes: Iterable[int], most: int) -> None:
-    """Refuse dimensions with so many codes each that a table of all their crossings is too large."""
+    """Refuse dimensions whose combinations of codes exceed the maximum number of cells."""
     if (cells := math.prod(codes)) > most:
         raise PlanError("too-many-cells", count=cells, most=most)
 
@@ -219,7 +224,7 @@ def check_size(codes: Iterable[int], most: int) -> None:
 def _cells(
     base: Base, axes: Sequence[_Axis], depths: Sequence[int], top: int, asked: Sequence[BoolArray], crossed: bool
 ) -> Iterator[_Row]:
-    """The cells at one combination of depths."""
+    """Yield the cells at one combination of depths."""
     levels = [axis.ancestors[depth] for axis, depth in zip(axes, depths, strict=True)]
     keys = [None if None in parts else parts for parts in zip(*levels, strict=True)]
     used_keys = {key for key in keys if key is not None}
@@ -242,7 +247,7 @@ def _cells(
 
 
 def _largest_asked(owners: Places, amounts: Numbers, asked: BoolArray, size: int) -> BoolArray:
-    """For each cell whether one who contributes most to it asked; of several who do, any."""
+    """Return for each cell whether its largest contributor, or one of several equal ones, requests protection."""
     sizes, largest, marks = np.abs(amounts), np.zeros(size), np.zeros(size, bool)
     np.maximum.at(largest, owners, sizes)
     marks[owners[asked & (sizes >= largest[owners] * (1 - 1e-12))]] = True
@@ -250,14 +255,14 @@ def _largest_asked(owners: Places, amounts: Numbers, asked: BoolArray, size: int
 
 
 def _key_sums(base: Base, group: Places, size: int) -> list[int]:
-    """The sum of keys in each group, exact."""
+    """Return the exact sum of keys in each group, reduced by the modulus."""
     if not base.keys:
         return [0] * size
     used = group >= 0
     keys = np.array(base.keys, np.uint64)[used]
     if base.modulus == WORD:
         total = np.zeros(size, np.uint64)
-        np.add.at(total, group[used], keys)  # whole numbers of 64 bits are added modulo 2^64
+        np.add.at(total, group[used], keys)  # unsigned 64-bit integers are added modulo 2^64
         return [int(entry) for entry in total]
     high, low = np.zeros(size, np.uint64), np.zeros(size, np.uint64)
     np.add.at(high, group[used], keys // np.uint64(HALF))
@@ -266,7 +271,10 @@ def _key_sums(base: Base, group: Places, size: int) -> list[int]:
 
 
 def _contributions(base: Base, group: Places) -> tuple[Places, Numbers, Sequence[str], Places]:
-    """The contributions to each cell, those of one holding taken together; whose they are, and where one of them is."""
+    """Return the contributions to each cell, added up by holding.
+
+    Returns: The cell of each contribution, its amount, its holding, and the position of one of its records in the base.
+    """
     owners = group[base.owners]
     used = np.flatnonzero(owners >= 0)
     owners, amounts = owners[used], base.amounts[used]
@@ -279,7 +287,7 @@ def _contributions(base: Base, group: Places) -> tuple[Places, Numbers, Sequence
 
 
 def _largest(owners: Places, amounts: Numbers, names: Sequence[str], size: int, top: int) -> list[list[_Top]]:
-    """The contributions to each cell that are largest by absolute size, and whose; zeros where there are fewer."""
+    """Return the largest contributions to each cell by absolute size, with their holdings, padded with zeros."""
     order = np.lexsort((-amounts, -np.abs(amounts), owners))
     owners = owners[order]
     starts = np.searchsorted(owners, np.arange(size))

@@ -1,9 +1,9 @@
 """The audit: compute the feasibility interval of every suppressed cell, for each attacker.
 
 It shares no code with the methods. For each suppressed cell two linear programs give the minimum and the maximum that
-agree with the published cells and ranges, the relations, and the bounds that anyone would assume; then every insider is
-tried with what they know. Programs run on deviations from the true values if these are known; an optimum near a limit
-is proved again in exact arithmetic.
+agree with the published cells and intervals, the linear constraints, and the a priori bounds. The audit then repeats
+this with the knowledge of every insider. Programs run on deviations from the true values if these are known. An optimum
+near a limit is proved again in exact arithmetic.
 """
 
 import time
@@ -180,8 +180,8 @@ class _Attack(State):
         raise DataError("contradiction.the_published_cells_contradict", name=self.table.publication.names[cells[0]])
 
 
-# A witness that also agrees with an insider's knowledge shows that the insider cannot tell. Each is the smallest such
-# deviation relative to the capacities of the cells, so that it agrees with most insiders.
+# An insider cannot exclude an alternative table that agrees with the insider's knowledge. Each table is the smallest
+# such deviation relative to the capacities of the cells, so that it agrees with most insiders.
 class AlternativeTableSearch:
     """The alternative tables of one component, as deviations from the true values in units.
 

@@ -1,9 +1,9 @@
 """Certificates: alternative tables that show that a cell is protected, each checked before it counts.
 
-A witness is another table: deviations from the true values that satisfy every relation, change suppressed cells only,
-and stay within known bounds. If it moves a sensitive cell as far as its protection level, no attacker who considers it
-possible can tell the difference. An attacker who can exclude it needs another witness. Where witnesses come from does
-not matter.
+An alternative table (witness) consists of deviations from the true values that satisfy every linear constraint, change
+suppressed cells only, and stay within known bounds. If it moves a sensitive cell as far as its protection level, an
+attacker who cannot exclude it cannot compute the cell more closely. For an attacker who can exclude it, another one is
+needed. The origin of alternative tables does not matter, because each is checked.
 """
 
 from collections.abc import Sequence
@@ -200,7 +200,12 @@ ROUNDS = 200
 
 
 class _Margin(Value):
-    """Cells of one table that are sums of the cross, and which of them each cell of the cross is in; -1 where none."""
+    """The cells of one table that are sums of implicit cells.
+
+    Attributes:
+        totals: The cells of the table.
+        owners: For each implicit cell, the position in `totals` of the cell that it is a part of; -1 if none.
+    """
 
     totals: Places
     owners: Places
@@ -209,16 +214,16 @@ class _Margin(Value):
 def crossed_witnesses(
     part: TablePart, witnesses: Sequence[AlternativeTable], deadline: Deadline
 ) -> tuple[AlternativeTable, ...]:
-    """Extend alternative tables (witnesses) to implicit cells; witnesses for which that fails are left out.
+    """Extend alternative tables to implicit cells; tables for which that fails are left out.
 
-    The implicit cells (the cross) need values consistent with the alternative table. Iterative proportional
+    The implicit cells need values consistent with the alternative table. Iterative proportional
     fitting (Deming and Stephan 1940, doi:10.1214/aoms/1177731829) finds them quickly if all cells that may be positive
     are positive. If it fails, there may be such values nevertheless, and linear programs decide.
 
     Args:
-        part: Tables with the cells of their cross.
+        part: The linked tables with their implicit cells.
         witnesses: Alternative tables without values of the implicit cells.
-        deadline: The time limit; the remaining witnesses are left out.
+        deadline: The time limit; alternative tables not extended by then are left out.
     """
     if part.hidden is None:
         return ()
@@ -228,7 +233,15 @@ def crossed_witnesses(
 
 
 class _Fitting(Value):
-    """The cross to be fitted: where its cells are, what they and those of the tables hold, and the tables."""
+    """Iterative proportional fitting of the implicit cells to the tables.
+
+    Attributes:
+        cells: The implicit cells.
+        values: The true values of all cells.
+        margins: The tables whose cells are sums of implicit cells.
+        step: The precision of the table.
+        start: The values from which the fitting starts.
+    """
 
     cells: Places
     values: Numbers
@@ -244,7 +257,7 @@ class _Fitting(Value):
         return bare if start is None else cls(cells, bare.values, bare.margins, bare.step, start)
 
     def crossed(self, witness: AlternativeTable) -> AlternativeTable | None:
-        """The witness with the cross that goes with it; None where none was found."""
+        """Return an alternative table with consistent implicit cells; None if the fitting fails."""
         values = self.values.copy()
         values[witness.cells] += witness.amounts
         point = self.fitted(values)
@@ -255,7 +268,7 @@ class _Fitting(Value):
         return AlternativeTable(witness.cell, places, np.append(witness.amounts, moved))
 
     def fitted(self, values: Numbers) -> Numbers | None:
-        """Numbers of the cross whose sums are what the tables hold."""
+        """Return implicit cells whose sums are the given values; None if the fitting fails."""
         point = self.start.copy()
         for _ in range(ROUNDS):
             off = 0.0
@@ -271,7 +284,7 @@ class _Fitting(Value):
 
 
 def _margins(part: TablePart, unshown: BoolArray) -> tuple[_Margin, ...]:
-    """The tables that are sums of the cross: the rows of each share no cell of it."""
+    """Return the tables whose cells are sums of implicit cells; in one table, no two sums share an implicit cell."""
     relations, first = part.table.constraints, int(np.argmax(unshown))
     margins, totals = list[_Margin](), list[int]()
     owners = np.full(int(unshown.sum()), -1, np.int64)

@@ -1,4 +1,4 @@
-"""What an attacker sees of a table, and what the audit finds: intervals and verdicts of suppressed cells."""
+"""Input and result of an audit: what an attacker sees of a table, and the findings for suppressed cells."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
@@ -12,7 +12,7 @@ from sfumato.tables.cells.table_part import TablePart
 from sfumato.values import Value, replace
 
 EVERYONE = "everyone"
-# At most this many are named in a line.
+# Maximum number of cells named in one line.
 MOST_NAMED = 10
 KNOWN = (
     "less stays open than the rules ask, for the least that a cell can be, empty cells, or to one who is in cells his "
@@ -88,7 +88,7 @@ def known_line(ends: Sequence[ReducedLevel]) -> str:
 
 
 class DisclosureStatus(StrEnum):
-    """What the attacker achieves on a suppressed cell."""
+    """The verdict on a cell: protected, too narrow or exact."""
 
     SAFE = "safe"
     TOO_NARROW = "too narrow"
@@ -191,7 +191,7 @@ class Audit(Value):
 
     @property
     def failing(self) -> tuple[str, ...]:
-        """What makes the audit fail: disclosed or contradicted cells, unexplained columns, what was not audited."""
+        """Why the audit fails: disclosed or contradicted cells, unexplained columns, and what was not audited."""
         columns = (one.name for one in self.unexplained)
         leaks = (leak.name for leak in self.leaks)
         return tuple(dict.fromkeys((*leaks, *self.contradictions, *columns, *self.not_audited)))

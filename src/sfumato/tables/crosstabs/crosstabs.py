@@ -1,4 +1,4 @@
-"""Parse crosstabs: which lines are sums of others, which columns are proportions, by numbers and names."""
+"""Parse crosstabs: detect lines that are sums of others, and columns that are proportions, by numbers and names."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -152,7 +152,7 @@ def ratios_in(crosstab: Crosstab, derived: Derived) -> dict[int, Ratio]:
     doubtful = set[int]()
     for place, label in enumerate(crosstab.columns):
         parts = [other for other in counts if other != place]
-        # Columns of 0 and 1 without such a name are counts; as shares they would disclose next to nothing.
+        # Columns of 0 and 1 without such a name are counts; even if they are shares, they disclose almost nothing.
         counted = label not in derived and place not in sure and crosstab.values[:, place].max(initial=0.0) <= 1
         ratio = None if counted or derived.get(label, ()) is None else _ratio_of(crosstab, place, derived, parts)
         if ratio is None and place in sure and (place not in whole or label in derived):

@@ -1,4 +1,4 @@
-"""A published crosstab as a reader sees it: counts, suppressed cells, rates; and what can be recomputed."""
+"""Parse a published crosstab: counts, suppressed cells, rates; and find suppressed counts that can be recomputed."""
 
 import math
 import re
@@ -34,7 +34,7 @@ from sfumato.tables.published_tables.column_relations import is_linear
 from sfumato.values import Value
 
 Lines = npt.NDArray[np.float64]
-# Names of number columns that label rows, and of figures that are not counts.
+# Names of numeric columns that label rows, and of numbers that are not counts.
 _DIMENSIONS = frozenset(("year", "jahr", "age", "alter", "month", "monat", "quarter", "quartal", "week", "code", "icd"))
 _COUNTIES = frozenset(("county", "counties", "fips", "kreis", "landkreis", "kreise"))
 _STATISTICS = ("mean", "average", "median", "mittel", "durchschnitt", "estimate", "std", "stdev")
@@ -45,9 +45,12 @@ class PublishedCrosstab(Value):
     """The counts and rates of a published table.
 
     Attributes:
-        rows, columns: The labels of its rows and of the columns that hold counts; labels: the columns of the former.
+        rows: The labels of its rows.
+        columns: The labels of the columns with counts.
+        labels: The names of the columns that label rows.
         counts: The counts shown; NaN if suppressed.
-        rates: The shares and rates shown, by column; owners: for each of these columns, the positions of its counts.
+        rates: The shares and rates shown, by column.
+        owners: For each column of rates, the positions of its counts.
         ranges: Minimum and maximum count of each range that is shown instead of a count.
         marked_rates: Which rates have a mark, or a note in their row.
         label_cells: The contents of the label columns, row by row.
@@ -154,8 +157,10 @@ def _grid(columns: Sequence[Sequence[ParsedCell]], rows: int) -> Grid:
 
 
 def _owners(header: Sequence[str], place: int, counts: Sequence[int], shown: Grid, rates: Numbers) -> tuple[int, ...]:
-    """Return the counts that a column of rates belongs to: those of which it shows shares by its numbers, else those
-    named in its label, else the only ones, else any.
+    """Return the positions of the counts that a column of rates belongs to.
+
+    These are the counts whose proportions the rates are. Otherwise it is the last column of counts that the label of
+    the rates names, and otherwise all columns of counts.
     """
     told = [at for at in range(len(counts)) if any(is_linear(one, rates) for one in _shares(shown, at))]
     named = [at for at, column in enumerate(counts) if header[column].lower() in header[place].lower()]
@@ -163,7 +168,7 @@ def _owners(header: Sequence[str], place: int, counts: Sequence[int], shown: Gri
 
 
 def _shares(counts: Grid, place: int) -> Iterator[Numbers]:
-    """Yield a column, of whose total numbers may be shares, and its shares in each other one."""
+    """Yield a column, for proportions of its total, and its proportions of each other column."""
     own = counts[:, place]
     for at, whole in enumerate(counts.T):
         if at == place:
@@ -173,18 +178,19 @@ def _shares(counts: Grid, place: int) -> Iterator[Numbers]:
 
 
 def _few(few: BoolArray, owners: Sequence[int]) -> BoolArray:
-    """Return the rows in which some of these counts are few or suppressed."""
+    """Return the rows in which one of these counts is small or suppressed."""
     return np.asarray(few[:, list(owners)].any(axis=1))
 
 
 def smallest_count(table: PublishedCrosstab, low: int, high: int) -> float:
-    """Return the smallest positive count that is shown; infinite if there is none. A negative one is not a suppression
-    mark.
+    """Return the smallest count that is shown, except zeros; infinite if there is none.
 
-    A range counts as suppressed only if it includes every small count.
+    A negative number is not a suppression mark. A range counts as suppressed only if it includes every small count.
 
     Args:
-        low, high: The limits of small counts.
+        table: The published table.
+        low: The smallest of the small counts.
+        high: The largest of the small counts.
 
     >>> table = read_crosstab(["ward", "n"], [["a", "12"], ["b", "*"], ["c", "<11"]])
     >>> smallest_count(table, 1, 10), smallest_count(read_crosstab(["ward", "n"], [["a", "12"], ["b", "1-3"]]), 1, 10)
@@ -217,7 +223,7 @@ def rates_of_masked_counts(table: PublishedCrosstab) -> int:
 
 
 def unmarked_rates(table: PublishedCrosstab, events: int) -> int:
-    """Return the number of rates based on fewer than `events` events, but some, that are shown without a mark.
+    """Return the number of unmarked rates based on at least one but fewer than `events` events.
 
     >>> rows = [["a", "15", "3.1"], ["b", "15", "3.1 (Unreliable)"], ["c", "25", "3.4"]]
     >>> unmarked_rates(read_crosstab(["county", "deaths", "rate"], rows), 20)

@@ -1,1 +1,1 @@
-"""Published tables: read as an outsider reads them, and audited."""
+"""Published tables: parsed as an outsider sees them, and audited."""

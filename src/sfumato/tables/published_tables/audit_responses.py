@@ -1,4 +1,4 @@
-"""Audit published tables of different response variables of the same records, which show each other's empty cells."""
+"""Audit published tables of several response variables of the same records; each may show where others are empty."""
 
 from collections.abc import Sequence
 
@@ -37,7 +37,7 @@ OTHER_COLUMNS = (
 
 
 class ReleasedTable(Value):
-    """A published table with its plan, its dimensions, and what it shows."""
+    """A published table with its plan, its dimensions, and its published values and intervals."""
 
     plan: TablePlan
     sheet: InputTable
@@ -45,19 +45,19 @@ class ReleasedTable(Value):
 
     @property
     def whole(self) -> "ReleasedTable":
-        """The table with the rows of 0 that it leaves out, where rules look at these."""
+        """The table with a row of 0 for each omitted combination, if a rule of the plan needs these."""
         columns, reading = with_rows_left_out(self.sheet.columns, self.plan, self.reading, self.sheet.dimensions)
         return replace(self, sheet=replace(self.sheet, columns=columns), reading=reading)
 
     @property
     def filled(self) -> BoolArray:
-        """Where it shows that there may be records: a sum of 0 is not nothing, a count of 0 is."""
+        """The rows that may have records: all except counts of 0, because a sum of 0 may have records."""
         counted = as_counts(self.plan.table, self.reading.exact) is not None
         return np.asarray((self.reading.exact != 0) | (not counted))
 
 
 def review_responses(responses: Sequence[Sequence[ReleasedTable]]) -> Audit:
-    """Attack published tables together, those of one response as sums of one cross.
+    """Audit published tables jointly; those of one response are sums of the same implicit cells.
 
     Raises:
         DataError: Tables differ in a cell that they share, or published totals do not add up.
@@ -74,9 +74,10 @@ def review_responses(responses: Sequence[Sequence[ReleasedTable]]) -> Audit:
 
 
 def _presences(own: Sequence[ReleasedTable], others: Sequence[ReleasedTable]) -> list[CodedTable] | None:
-    """What tables of other responses tell of where there are records; None where they link columns that others do not.
+    """Return where the tables of other responses show that records may exist; None if they link further columns.
 
-    Codes are named by all tables together: those of linked columns are others than each column has.
+    The joint tables determine the names of codes, and linked columns have other codes than each column alone. If the
+    other responses link columns that the own tables do not link, the names differ and cannot be compared.
     """
     folder = own[0].plan.folder
     alone = join([one.sheet for one in own], folder)
@@ -96,7 +97,7 @@ def _unjudged(audits: Sequence[Audit]) -> list[str]:
 
 
 def _named(audit: Audit, value: str) -> Audit:
-    """The audit with the response before the names of cells: others have the same."""
+    """Return the audit with the response in front of each cell name, because responses have cells of the same name."""
     findings = tuple(replace(finding, name=f"{value}: {finding.name}") for finding in audit.findings)
     known = tuple(replace(end, name=f"{value}: {end.name}") for end in audit.inherently_disclosed)
     false = tuple(f"{value}: {one}" for one in audit.contradictions)
@@ -109,11 +110,13 @@ def review_several(
     readings: Sequence[ParsedTable],
     presences: Sequence[CodedTable] = (),
 ) -> Audit:
-    """Attack several published tables together.
+    """Audit several published tables jointly.
 
     Args:
-        readings: What each shows.
-        presences: Tables of something else of the same records, which show that cells are empty.
+        plan: The plan of the first table.
+        sheets: The tables with their dimensions.
+        readings: The published values and intervals of each table.
+        presences: Tables of other responses of the same records, which show empty cells.
 
     Raises:
         DataError: Tables differ in a cell that they share, or published totals do not add up.
@@ -145,7 +148,7 @@ def review_several(
 def _crossed(
     part: TablePart, joint: LinkedTable, empty: BoolArray | None, valued: bool, presences: Sequence[CodedTable]
 ) -> tuple[TablePart, tuple[str, ...]]:
-    """The part with the cells of a cross, or why they cannot be attacked."""
+    """Return the table with its implicit cells, and what was not audited; unchanged if they cannot be added."""
     try:
         crossed = with_cross(part, joint, empty, valued, presences=presences)
         return crossed, crossed.not_audited
@@ -156,7 +159,7 @@ def _crossed(
 def _unlinked(
     joint: LinkedTable, readings: Sequence[ParsedTable], step: float, recorded: frozenset[str]
 ) -> tuple[str, ...]:
-    """What is said of columns that are attacked as if they had nothing in common, though their cells look like it."""
+    """Return a message for each link that the cells of columns suggest, but that the audit does not know."""
     negative = any((reading.exact < 0).any() for reading in readings)
     cells = []
     for reading in readings:
@@ -168,12 +171,12 @@ def _unlinked(
 
 
 def _padded(reading: ParsedTable, part: TablePart) -> ParsedTable:
-    """The reading with nothing of the cells that no table shows."""
+    """Return the parsed table extended by the implicit cells, which have no published value."""
     return reading.with_cells(np.full(len(part.table) - len(reading.exact), np.nan))
 
 
 def _with_shown(audit: Audit, joint: LinkedTable, readings: Sequence[ParsedTable], together: ParsedTable) -> Audit:
-    """The audit with the cells that one table masks and another shows: whoever reads both knows them."""
+    """Add a finding for each cell that one table suppresses and another one publishes."""
     masked, tables = set[int](), dict[int, tuple[str, ...]]()
     for section, reading in zip(joint.sections, readings, strict=True):
         for cell, value in zip(section.cells.tolist(), reading.exact.tolist(), strict=True):
@@ -182,7 +185,7 @@ def _with_shown(audit: Audit, joint: LinkedTable, readings: Sequence[ParsedTable
             else:
                 tables[cell] = (*tables.get(cell, ()), section.name)
     values = together.exact.tolist()
-    # What wrong records hold is in no table: nobody learns a cell by it.
+    # Cells of inconsistent records are in no table, so findings for them disclose no published cell.
     findings = [finding for finding in audit.findings if finding.cell < len(joint.names)]
     shown = [
         Finding(
@@ -195,7 +198,7 @@ def _with_shown(audit: Audit, joint: LinkedTable, readings: Sequence[ParsedTable
 
 
 def _together(joint: LinkedTable, readings: Sequence[ParsedTable], step: float) -> ParsedTable:
-    """What all tables show of each cell: a value that one shows is known, and so is what every range says."""
+    """Merge what all tables publish of each cell: a value from any table, and the intersection of all intervals."""
     exact = merged(joint, [reading.exact for reading in readings], step)
     ranges, case, marked = no_bounds(len(exact)), [""] * len(exact), np.zeros(len(exact), bool)
     for section, reading in zip(joint.sections, readings, strict=True):

@@ -1,4 +1,4 @@
-"""Audit tables that anyone published, from the file and the guarantees of its plan."""
+"""Audit a published table from any origin, by its file and the protection that its plan requires."""
 
 from collections.abc import Mapping, Sequence
 
@@ -53,11 +53,12 @@ from sfumato.values import Value, replace
 
 
 class PublishedPart(Value):
-    """A table of a publication.
+    """One table of a publication.
 
     Attributes:
-        shown: What the file shows of its cells.
-        unjudged: The rules that cannot be judged without columns that the file does not have.
+        part: The table with its published values and public bounds.
+        shown: What the file discloses about respondents.
+        unjudged: The rules that cannot be evaluated, because the file lacks a column.
     """
 
     part: TablePart
@@ -66,10 +67,12 @@ class PublishedPart(Value):
 
 
 def published_parts(plan: TablePlan, columns: TextColumns, reading: ParsedTable) -> list[PublishedPart]:
-    """The tables of a publication; cells that a rule calls unsafe by what is published of them have that status.
+    """Return the tables of a publication, one per group.
+
+    Published cells that a rule classifies as sensitive by the published columns get the status *sensitive*.
 
     Raises:
-        DataError: Cells stand twice, parents are missing, or published totals do not add up.
+        DataError: There are duplicate cells, parents are missing, or published totals do not add up.
     """
     if plan.table.cells is not None:
         return [_instance(plan, columns, reading)]
@@ -120,12 +123,16 @@ def part_of(
     lines: Mapping[str, Places] | None = None,
     least: Numbers | None = None,
 ) -> PublishedPart:
-    """A table by what is published of it.
+    """Build a table from its published values.
 
     Args:
-        exact: The published values; not a number where suppressed.
-        lines: For each dimension, the place of the total that each cell is a part of; rules on groups need it.
-        least: The published least values of suppressed cells; not a number where there is none.
+        plan: The plan of the publication.
+        columns: The columns of the file.
+        exact: The published values; NaN if suppressed.
+        relations: The linear constraints of the table.
+        names: The name of each cell.
+        lines: For each dimension, the position of the total that each cell is a part of; rules on groups need it.
+        least: The published minimum of suppressed cells; NaN if there is none. None if the file has no minimum.
     """
     bounds = public_bounds(plan, exact, np.isnan(exact))
     low = bounds.low if least is None else np.fmax(bounds.low, least)
@@ -140,7 +147,7 @@ def part_of(
 
 
 def _inhabited(lines: Mapping[str, Places], positive: BoolArray) -> dict[str, Places]:
-    """The lines of totals that nobody takes to be empty, by cells that are not 0 for certain."""
+    """Return, for each dimension, the total of each cell; -1 if neither the total nor a part is certainly positive."""
     kept = {}
     for name, above in lines.items():
         held, parts = positive.copy(), np.flatnonzero((above >= 0) & positive)
@@ -150,7 +157,7 @@ def _inhabited(lines: Mapping[str, Places], positive: BoolArray) -> dict[str, Pl
 
 
 def _judged(rules: Sequence[SensitivityRule], facts: RuleInputs) -> tuple[list[RuleResult], tuple[str, ...]]:
-    """What rules say, and the names of those that miss a column."""
+    """Return the results of the rules, and the names of the rules that lack a column."""
     judgments, unjudged = [], set[str]()
     for rule in rules:
         try:
@@ -161,7 +168,7 @@ def _judged(rules: Sequence[SensitivityRule], facts: RuleInputs) -> tuple[list[R
 
 
 def published_relations(relations: LinearConstraints, exact: Numbers) -> LinearConstraints:
-    """The relations whose cells are all published."""
+    """Return the linear constraints whose cells are all published."""
     whole = [place for place in range(len(relations)) if not np.isnan(exact[relations.row(place)[0]]).any()]
     rows = [tuple(part.tolist() for part in relations.row(place)) for place in whole]
     return make_constraints([(cells, coefs) for cells, coefs in rows], [relations.names[place] for place in whole])
@@ -172,12 +179,12 @@ def _check_groups(plan: TablePlan, parts: Sequence[TablePart], exact: Numbers) -
     check_groups(plan, shown)
 
 
-# So many values of a range are tried; in a wider one some value is taken to be allowed.
+# Maximum number of values tried per interval; a wider one is assumed to be wide enough for one of its values.
 MOST_VALUES = 10_000
 
 
 def review(columns: TextColumns, plan: TablePlan, reading: ParsedTable) -> Audit:
-    """The audit of a published table, as far as it tells its true values."""
+    """Audit a published table: by its true values if the file has them, otherwise by the published values alone."""
     audit = _by_values(columns, plan, reading) if reading.valued else _by_texts(columns, plan, reading)
     return audit.with_contradictions(_names(columns, plan, np.flatnonzero(reading.marked)))
 
@@ -192,19 +199,19 @@ def _names(columns: TextColumns, plan: TablePlan, rows: Places) -> list[str]:
 
 
 def _by_values(columns: TextColumns, plan: TablePlan, reading: ParsedTable) -> Audit:
-    """All promises are judged by the true values."""
+    """Audit a file with true values, from which all protection levels are computed."""
     values = columns.numbers(plan.table.value)
     if (np.isnan(reading.exact) & (values == 0)).any():
-        # Whoever published the table masks zeros too.
+        # A zero is suppressed, so the method may suppress zeros.
         plan = _with_zeros(plan)
     return joined([audit_values(part, reading) for part in build(plan, columns)])
 
 
 def _by_texts(columns: TextColumns, plan: TablePlan, reading: ParsedTable) -> Audit:
-    """What is published is judged by the rules, what is masked by whether it can be computed.
+    """Audit a file without true values: apply the rules to published cells, and compute intervals of suppressed ones.
 
-    A reader assumes that nothing is negative, and no masked cell 0, until something published is, a published range
-    has it for its end, or nothing else adds up.
+    An attacker assumes that no cell is negative and no suppressed cell is 0. The audit drops an assumption if a
+    published value or an interval end violates it, or if no table is consistent with it.
     """
     ranges = reading.ranges
     if (np.fmin(ranges.low, ranges.high) < 0).any():
@@ -225,12 +232,12 @@ def _by_texts(columns: TextColumns, plan: TablePlan, reading: ParsedTable) -> Au
             continue
         if not answers[-1].contradictions:
             return answers[-1]
-    # Values of both signs did not help either: what is said of the others is more.
+    # Negative values do not remove the contradictions; the audit under narrower assumptions finds more.
     return answers[-2] if blank and len(answers) > 1 else answers[-1]
 
 
 def _below_zero(plan: TablePlan) -> TablePlan:
-    """The plan for values of both signs, unless it says itself what the least one is."""
+    """Return the plan for values of both signs, unless the plan declares the minimum."""
     lower = -np.inf if plan.attacker.lower is None else plan.attacker.lower
     return replace(plan, attacker=replace(plan.attacker, lower=lower))
 
@@ -246,7 +253,7 @@ def _publication(part: TablePart, reading: ParsedTable) -> AttackerView:
 
 
 def audit_values(part: TablePart, reading: ParsedTable) -> Audit:
-    """The audit of a table whose true values are known."""
+    """Audit a table whose true values are known."""
     part = as_shown(part, np.isnan(reading.exact[part.rows]))
     publication = _publication(part, reading)
     audit, _ = attack(publication, part, [reading.case[row] for row in part.rows])
@@ -260,7 +267,7 @@ def _audit_texts(columns: TextColumns, plan: TablePlan, reading: ParsedTable) ->
 
 
 def audit_part(part: TablePart, shown: ShownFacts, plan: TablePlan, reading: ParsedTable) -> Audit:
-    """The audit of a table of which only what is published is known."""
+    """Audit a table of which only the published values and intervals are known."""
     publication = _publication(part, reading)
     cases = [reading.case[row] for row in part.rows]
     masked = np.isnan(publication.exact)
@@ -287,11 +294,11 @@ def audit_part(part: TablePart, shown: ShownFacts, plan: TablePlan, reading: Par
 
 
 def _promise(part: TablePart, plan: TablePlan, publication: AttackerView, primary: BoolArray) -> Bounds:
-    """What was promised of the cells that are primary for certain, as far as a reader can tell.
+    """Return the protection intervals of cells that are certainly primary, as far as the publication shows them.
 
-    The range rule promises its whole range, as far as the bounds that everyone knows leave it possible, unless the plan
-    promises something else, which depends on hidden values. A published cell that a rule calls unsafe should not be
-    there at all.
+    The range rule requires its whole interval within the a priori bounds. If the plan sets other protection levels,
+    these depend on suppressed values and cannot be checked. For a published sensitive cell the interval is its value,
+    so that the audit reports the cell.
     """
     masked, ranges, bounds = np.isnan(publication.exact), publication.ranges, publication.bounds
     low = np.where(part.table.sensitive & ~masked, publication.exact, np.nan)
@@ -308,10 +315,10 @@ def _promise(part: TablePart, plan: TablePlan, publication: AttackerView, primar
 def narrow_ranges(
     plan: TablePlan, part: TablePart, shown: ShownFacts, publication: AttackerView, findings: Sequence[Finding]
 ) -> Bounds:
-    """Return what must stay open of cells that are sensitive whichever value of their range they have, and whose range
-    would be too narrow for each of these; not a number elsewhere.
+    """Return the protection intervals of cells whose feasibility interval is too narrow whatever their value is.
 
-    What is known of a cell whatever is suppressed need not stay open.
+    These cells are sensitive at every value of their feasibility interval, and it contains the protection interval of
+    none of these values. Other cells get NaN. Inherently disclosed bounds of a cell need no protection.
     """
     none = no_bounds(len(part.rows))
     found = [one for one in findings if not one.published and np.isfinite(one.upper - one.lower)]
@@ -330,7 +337,10 @@ def narrow_ranges(
 
 
 def _needs(plan: TablePlan, part: TablePart, shown: ShownFacts, cells: Places, ends: Bounds, bounds: Bounds) -> Bounds:
-    """What the rules ask of all values of each range together; not a number where one of them asks no more than it."""
+    """Return the hull of the protection intervals of all values of each feasibility interval.
+
+    The entry is NaN if some value of the interval is not sensitive, or has a protection interval within it.
+    """
     step, own = part.knowledge.precision, bounds.rows(cells)
     rules = [rule for rule in plan.primary if _judges(rule, shown)]
     if not rules:
@@ -354,7 +364,7 @@ def _needs(plan: TablePlan, part: TablePart, shown: ShownFacts, cells: Places, e
 
 
 def _judges(rule: SensitivityRule, shown: ShownFacts) -> bool:
-    """Whether a rule judges a cell by its value and what the file shows of it."""
+    """Return whether a rule can be evaluated with the value of a cell and the columns of the file."""
     try:
         rule.apply(shown.least_sensitive_at(np.zeros(1, np.int64), np.zeros(1)))
     except PlanError:
@@ -363,7 +373,7 @@ def _judges(rule: SensitivityRule, shown: ShownFacts) -> bool:
 
 
 def _known_anyway(publication: AttackerView, part: TablePart, cells: Places) -> Bounds:
-    """Between which values some cells lie for anyone who sees the zeros of a table, and nothing else of it."""
+    """Return the feasibility intervals of some cells if only the zeros of the table are published."""
     exact = np.where(publication.exact == 0, 0.0, np.nan)
     bare = replace(publication, exact=exact, ranges=no_bounds(len(exact)))
     promise, ends = no_bounds(len(exact)), no_bounds(len(exact))

@@ -22,16 +22,16 @@ COMPUTED = (LINEAR, RATIO, REST)
 # Minimum evidence against chance, in bits, for a functional relation (PROOF) and for an order (ORDER_PROOF).
 PROOF = 6.0
 ORDER_PROOF = 5.0
-# Columns of numbers that are compared; of more, the first.
+# Maximum number of columns that are compared; further ones are ignored.
 MOST_COLUMNS = 30
 
 
 def derivable_columns(exact: Numbers, beside: Sequence[Numbers]) -> set[int]:
-    """The places of columns from which masked values follow: by a sum or a difference of two, or a sum of many.
+    """Return the positions of columns whose sums or differences disclose suppressed values.
 
     Args:
-        exact: The values; not a number where masked.
-        beside: The numbers of other columns; not a number where there is none.
+        exact: The values; NaN if suppressed.
+        beside: The numbers of other columns; NaN if there is none.
 
     >>> women = np.array([np.nan, 24.0, 31.0, 52.0])
     >>> men, all_ = np.array([15.0, 21.0, 34.0, 40.0]), np.array([18.0, 45.0, 65.0, 92.0])
@@ -44,12 +44,12 @@ def derivable_columns(exact: Numbers, beside: Sequence[Numbers]) -> set[int]:
 
 
 def _pairs(exact: Numbers, beside: Sequence[Numbers], used: Sequence[int]) -> Iterator[tuple[int, ...]]:
-    """Pairs of columns of which the values are the sum or the difference."""
+    """Yield the pairs of columns whose sum or difference the values are."""
     tried = 3 * len(used) ** 2 / 2
     for one, other in combinations(used, 2):
         first, second = beside[one], beside[other]
         both = ~np.isnan(exact) & ~np.isnan(first) & ~np.isnan(second)
-        # A column of nothing but 0 leaves another as it is, which is looked for elsewhere.
+        # Adding a column of zeros changes nothing; equal columns are detected elsewhere.
         if not (first[both] != 0).any() or not (second[both] != 0).any():
             continue
         for told in (first + second, first - second, second - first):
@@ -58,14 +58,14 @@ def _pairs(exact: Numbers, beside: Sequence[Numbers], used: Sequence[int]) -> It
 
 
 def _agrees(values: Numbers, told: Numbers, tried: float) -> bool:
-    """Whether two columns are equal, and hardly by chance."""
+    """Return whether two columns are equal, beyond chance."""
     if len(values) < 2 or not np.allclose(values, told, rtol=1e-9, atol=1e-9):
         return False
     return bool(bits_of(np.abs(values) / precision_of(values)).sum() > APPROXIMATE_PROOF + np.log2(tried))
 
 
 def _sums(exact: Numbers, beside: Sequence[Numbers], used: Sequence[int]) -> Iterator[tuple[int, ...]]:
-    """Columns that are, with the values, one the sum of all the others in it."""
+    """Yield sets of columns that form a sum with the values: one of them is the sum of all others."""
     lines = np.array([exact, *(beside[place] for place in used)])
     shown = lines[:, ~np.isnan(lines).any(axis=0)]
     if len(used) < 2 or not shown.size:
@@ -78,7 +78,7 @@ def _sums(exact: Numbers, beside: Sequence[Numbers], used: Sequence[int]) -> Ite
 
 
 def _shown(exact: Numbers, beside: Sequence[Numbers]) -> bool:
-    """Whether all of some columns are shown where a value is masked."""
+    """Return whether some suppressed value has a number in all of these columns."""
     together: BoolArray = np.isnan(exact) & ~np.isnan(np.array(beside)).any(axis=0)
     return bool(together.any())
 

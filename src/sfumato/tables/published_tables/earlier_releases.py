@@ -1,4 +1,4 @@
-"""Earlier releases, and the release check: what was published is known, and what was suppressed stays suppressed."""
+"""Read earlier releases, whose suppressed cells stay protected, and check that a file shows only what was audited."""
 
 import tempfile
 import zipfile
@@ -22,17 +22,17 @@ from sfumato.tables.suppress_table import SuppressedCells
 from sfumato.tables.table_result import SuppressedTable
 from sfumato.values import Value, replace
 
-# What is unpacked of a ZIP file at most: tables, and bytes of each file.
+# Limits of a ZIP file: number of tables, and bytes of each unpacked file.
 MOST_TABLES, MOST_BYTES = 100, 200_000_000
 
 
 class EarlierTable(Value):
-    """One table of a release of before, as the house keeps it, and what was published of it.
+    """One table of an earlier release, as kept internally, with its published values.
 
     Attributes:
-        sheet: The table.
-        reading: What was published of it.
-        reach: How far its rules wanted the ranges of unsafe cells to reach; 0 where that is not known.
+        sheet: The table with its dimensions.
+        reading: Its published values and intervals.
+        reach: The protection levels of its sensitive cells; 0 if unknown.
     """
 
     sheet: InputTable
@@ -41,7 +41,7 @@ class EarlierTable(Value):
 
     @property
     def unsafe(self) -> BoolArray:
-        """The rows that were masked because a rule said so; all masked ones where the file does not tell."""
+        """The primary suppressions; all suppressed rows if the file does not distinguish them from secondary ones."""
         primary = [
             not self.reading.cases or case in (SuppressionReason.PRIMARY, SuppressionReason.SENSITIVE)
             for case in self.reading.case
@@ -50,14 +50,14 @@ class EarlierTable(Value):
 
 
 class PublicationHistory(Value):
-    """What was published before of the cells of a table.
+    """What earlier releases published of each cell of a table.
 
     Attributes:
-        published: Cells whose value is known for good.
-        masked: Cells that were masked.
-        ranges: The ranges that were published of those.
-        unsafe: Which of them were masked because a rule of before said so.
-        reach: How far those rules wanted their ranges to reach.
+        published: Cells whose value an earlier release published.
+        masked: Cells that earlier releases contain only as suppressed.
+        ranges: The published intervals of these; NaN if there is none.
+        unsafe: Which of these were primary suppressions of an earlier release.
+        reach: The protection levels of these primary suppressions.
     """
 
     published: BoolArray
@@ -68,10 +68,10 @@ class PublicationHistory(Value):
 
 
 def read_releases(plan: TablePlan) -> list[EarlierTable]:
-    """The tables of the release folders that a plan names, or of their ZIP files.
+    """Read the tables of the release folders or ZIP files that a plan names.
 
     Raises:
-        PlanError: A folder is no release of a table.
+        PlanError: A folder is not a release of a table.
     """
     releases = []
     for name in plan.previous:
@@ -93,7 +93,10 @@ def _no_release(name: str) -> PlanError:
 
 
 def _packed(archive: Path, name: str) -> list[EarlierTable]:
-    """The tables in a ZIP file of a release folder; their hierarchies lie beside it, for anyone may have packed it."""
+    """Read the tables in a ZIP file of a release folder.
+
+    Hierarchies are read from the folder of the ZIP file only, because its plan may come from an untrusted source.
+    """
     try:
         with zipfile.ZipFile(archive) as packed, tempfile.TemporaryDirectory(prefix="sfumato-") as place:
             tables = sorted(PurePosixPath(own) for own in packed.namelist() if PurePosixPath(own).name == "table.csv")
@@ -110,7 +113,7 @@ def _packed(archive: Path, name: str) -> list[EarlierTable]:
 
 
 def _unpacked(packed: zipfile.ZipFile, file: str, name: str) -> bytes:
-    """A file of an archive, up to a size: what little can be packed to may be endless."""
+    """Return the content of a file in an archive; refuse large ones, since a small archive may unpack to any size."""
     with packed.open(file) as stream:
         content = stream.read(MOST_BYTES + 1)
     if len(content) > MOST_BYTES:
@@ -119,7 +122,7 @@ def _unpacked(packed: zipfile.ZipFile, file: str, name: str) -> bytes:
 
 
 def _release(folder: Path, beside: Path | None = None) -> EarlierTable:
-    """A table of a release; with `beside`, its hierarchies are looked for there by their names alone."""
+    """Read the table of a release; if `beside` is given, its hierarchies are read from that folder by file name."""
     plan = read_table_plan(folder / "plan.yaml")
     dimensions = {
         key: _placed(dimension, beside) if beside else dimension.placed(plan.folder)
@@ -131,15 +134,15 @@ def _release(folder: Path, beside: Path | None = None) -> EarlierTable:
 
 
 def _reach(plan: TablePlan, columns: TextColumns) -> ProtectionLevels:
-    """How far the rules of a release want the ranges of unsafe cells to reach, as far as its table still tells."""
+    """Return the protection levels by the rules of a release; 0 if they cannot be computed from its table."""
     reach = ProtectionLevels(np.zeros(len(columns)), np.zeros(len(columns)))
     try:
-        # Relations in a file of their own are not looked for: a plan in a ZIP file may name any file.
+        # Files of linear constraints are not read, because a plan in a ZIP file may name any file.
         for part in build(plan, columns) if plan.table.cells is None else ():
             own = part.table.protection_levels.at(part.table.sensitive)
             reach.lower[part.rows], reach.upper[part.rows] = own.lower, own.upper
     except SfumatoError:
-        # A cell that was unsafe is still never computed exactly.
+        # Without protection levels, the audit still prevents exact disclosure of these cells.
         return ProtectionLevels(np.zeros(len(columns)), np.zeros(len(columns)))
     return reach
 
@@ -152,7 +155,7 @@ def _placed(dimension: Dimension, beside: Path) -> Dimension:
 
 
 def history_of(joint: LinkedTable, releases: list[EarlierTable], step: float) -> PublicationHistory | None:
-    """What releases, whose tables stand last among the joint ones, published of each cell."""
+    """Return what earlier releases published of each cell; None without releases. Their tables come last in `joint`."""
     if not releases:
         return None
     size = len(joint.names)
@@ -254,7 +257,7 @@ def _says(answer: SuppressedCells, reading: ParsedTable, rows: Places) -> bool:
 
 
 def _above(one: Numbers, other: Numbers) -> BoolArray:
-    """Return where one end exceeds another; an open end never does."""
+    """Return which ends exceed the others; a missing end never does."""
     return np.asarray(one > other + _slack(one))
 
 

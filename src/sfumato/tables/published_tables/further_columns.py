@@ -44,8 +44,8 @@ class _Column(Value):
         texts: Its texts.
         numbers: The number in each text; NaN if there is none. In a column without numbers, the length of each text,
             because text bars such as `****` encode a number by their length.
-        has_number: Whether each text has a number or a range.
-        plain_numbers: Whether the texts with a number or a range are nothing but a number.
+        has_number: Whether each text has a number or an interval.
+        plain_numbers: Whether each text with a number or an interval consists of a number only.
         are_text_lengths: Whether the numbers are the lengths of the texts.
     """
 
@@ -72,7 +72,7 @@ def unexplained_columns(
     computed from published numbers is explained. A file with true values is internal and not checked.
 
     Args:
-        reading: The values and ranges that the file shows.
+        reading: The published values and intervals.
         measures: Columns that are audited as values of separate tables.
         others: Other tables of the same audit.
     """

@@ -1,4 +1,4 @@
-"""Parse a published table: values, ranges and suppressed cells, from texts that anyone may have written."""
+"""Parse a published table from any origin: values, intervals and suppressed cells."""
 
 import re
 from collections import Counter
@@ -20,11 +20,11 @@ from sfumato.tables.plan.sections import Dimension, TableSource
 from sfumato.tables.plan.table_plan import TablePlan
 from sfumato.values import Value, replace
 
-# Columns that hold statuses of cells, and their letters.
+# Columns with cell statuses, and the status of each letter.
 STATUSES: dict[str, dict[str, ArgusStatus]] = {"Status": {}, "STATUS": {}, "CONF_STATUS": OF_FLAG}
-# What the last decimal of a printed number may be off.
+# Relative rounding error of a printed number.
 PRINTED = 2e-6
-# Why a cell is suppressed, as case columns say it.
+# Reasons for suppression, as written in case columns.
 _CASE = re.compile(rf"^(?:{'|'.join(SuppressionReason)}|[A-Z][0-9]+)$")
 _SPACES = "\u0020\u00a0\u2009\u202f'\u2019"
 _NUMBER = rf"[-+\u2212]?(?:[0-9]{{1,3}}(?:,[0-9]{{3}})+|[0-9]{{1,3}}(?:[{_SPACES}][0-9]{{3}})+|[0-9]+)(?:\.[0-9]+)?"
@@ -36,15 +36,15 @@ _STRICT = {"<", ">", "unter", "über"}
 
 
 class ParsedTable(Value):
-    """What a file shows of each row.
+    """The published value, interval and case of each row of a file.
 
     Attributes:
-        exact: The published value; not a number where masked.
-        ranges: The published range; not a number where there is none.
-        case: The case of a masked cell, where the file tells.
-        cases: Whether the file tells cases.
-        valued: Whether the true values stand beside, with what the rules look at.
-        marked: Published cells that the file itself marks as suppressed: by a range, a case or a status.
+        exact: The published value; NaN if suppressed.
+        ranges: The published interval; NaN if there is none.
+        case: The case of a suppressed cell; empty if the file shows none.
+        cases: Whether the file distinguishes primary from secondary suppressions.
+        valued: Whether the file has the true values, and all columns that the rules need.
+        marked: Published cells that the file nevertheless marks as suppressed: by an interval, a case or a status.
     """
 
     exact: Numbers
@@ -55,7 +55,7 @@ class ParsedTable(Value):
     marked: BoolArray
 
     def with_cells(self, exact: Numbers) -> "ParsedTable":
-        """The reading with further cells of which the file shows a value, or nothing."""
+        """Return the parsed table with additional cells: their published values, or NaN."""
         more = np.full(len(exact), np.nan)
         ranges = Bounds(np.append(self.ranges.low, more), np.append(self.ranges.high, more))
         return replace(
@@ -68,11 +68,11 @@ class ParsedTable(Value):
 
 
 def read_published(columns: TextColumns, plan: TablePlan) -> ParsedTable:
-    """What a published table shows.
+    """Return the published values, intervals and cases of a table.
 
     Raises:
         PlanError: It has neither the value column nor one of those that `protect` writes.
-        DataError: A text is neither a number, a range nor a mask.
+        DataError: A text is neither a number, an interval nor a suppression mark.
     """
     prefix = plan.output.prefix or plan.table.value
     style = next((names for names in NAMES.values() if prefix + names[0] in columns), None)
@@ -95,7 +95,7 @@ def read_published(columns: TextColumns, plan: TablePlan) -> ParsedTable:
 
 
 def statuses_in(columns: TextColumns) -> dict[str, Places]:
-    """The columns of a file that hold statuses from 1 to 14 or flags, as files of offices write them."""
+    """Return the columns with cell statuses: numbers from 1 to 14 as in τ-ARGUS, or confidentiality flags."""
     read = {
         name: [status_in(text, letters) for text in columns.text(name)]
         for name, letters in STATUSES.items()
@@ -105,7 +105,7 @@ def statuses_in(columns: TextColumns) -> dict[str, Places]:
 
 
 def _marked(columns: TextColumns, exact: Numbers, ranges: Bounds, cases: Sequence[str]) -> BoolArray:
-    """Published cells that are marked as suppressed."""
+    """Return which published cells are marked as suppressed."""
     slack = PRINTED * np.maximum(1.0, np.abs(exact))
     marked = (np.abs(ranges.low - exact) > slack) | (np.abs(ranges.high - exact) > slack)
     if cases:
@@ -116,13 +116,13 @@ def _marked(columns: TextColumns, exact: Numbers, ranges: Bounds, cases: Sequenc
 
 
 def _cases(texts: tuple[str, ...], exact: Numbers) -> tuple[str, ...]:
-    """The cases of a file that tells them: a masked cell that has none is not primary."""
+    """Return the cases of a file with a case column; a suppressed cell without a case is secondary."""
     masked = np.isnan(exact).tolist()
     return tuple(text or (SuppressionReason.COMPLEMENT if hit else "") for text, hit in zip(texts, masked, strict=True))
 
 
 def _cases_told(columns: TextColumns, exact: Numbers, prefix: str) -> tuple[str, ...] | None:
-    """The cases of a file whose statuses, cases or reasons tell primary cells from others; None where none do."""
+    """Return the cases by statuses, cases or reasons; None if none of them separates primary from secondary cells."""
     masked = np.isnan(exact)
     told = [unsafe_of(own) for own in statuses_in(columns).values() if np.array_equal(masked_of(own), masked)]
     words = primary_reasons() | {SuppressionReason.PRIMARY, SuppressionReason.SENSITIVE}
@@ -136,17 +136,17 @@ def _cases_told(columns: TextColumns, exact: Numbers, prefix: str) -> tuple[str,
 
 
 def _tells_values(columns: TextColumns, source: TableSource) -> bool:
-    """Whether true values stand beside, with all that the rules look at: else rules judge what is published."""
+    """Return whether the file has the true values and all columns that the rules need."""
     names = (source.value, source.frequency, source.holdings, source.shadow, *source.contributions)
     more = (*source.respondents, *source.contributors)
     return all(name in columns for name in (*names, *more) if name is not None)
 
 
 def read_texts(texts: tuple[str, ...], column: str) -> tuple[Numbers, Bounds]:
-    """Values and ranges.
+    """Parse texts as values and intervals; both are NaN for a suppression mark.
 
     Raises:
-        DataError: A text is neither a number, a range nor a mask; `rows` says where.
+        DataError: A text is neither a number, an interval nor a suppression mark; `rows` lists the rows.
     """
     numbers = {text: _number(text) for text in {*texts} if _EXACT.match(text)}
     exact = np.array([np.nan if (own := numbers.get(text)) is None else own for text in texts], np.float64)
@@ -167,7 +167,7 @@ def read_texts(texts: tuple[str, ...], column: str) -> tuple[Numbers, Bounds]:
 
 
 def _span(text: str, step: float) -> tuple[float, float] | None:
-    """The ends of a range, not a number where open; None for a text that is none."""
+    """Return the ends of an interval, NaN if unbounded; None if the text is neither an interval nor a mark."""
     if text in MASKS:
         return np.nan, np.nan
     both = _RANGE.match(text)
@@ -187,12 +187,13 @@ def _number(text: str) -> float | None:
 
 
 def rows_left_out(trees: Sequence[CodeTree], keys: Sequence[Key], exact: Numbers | None = None) -> list[Key]:
-    """Return the combinations of categories of a file that have no row, though all totals that they are part of have.
+    """Return the combinations of categories without a row, if all totals that they are part of have rows.
 
     Args:
+        trees: The hierarchy of each dimension.
         keys: The combinations that have a row.
-        exact: The published values, not a number where suppressed: those that are empty by these are left out. All by
-            default.
+        exact: The published values; NaN if suppressed. Combinations that these values show to be empty are not
+            returned. None returns all combinations.
     """
     places = {key: place for place, key in enumerate(keys)}
     found: Counter[Key] = Counter()
@@ -208,7 +209,7 @@ def rows_left_out(trees: Sequence[CodeTree], keys: Sequence[Key], exact: Numbers
 
 
 def _is_open(exact: Numbers, places: dict[Key, int], cells: Sequence[Key]) -> bool:
-    """Whether some cell of a total and its parts is suppressed; of a total of 0, nothing is open."""
+    """Return whether a total or one of its parts is suppressed; False for a published total of 0."""
     shown = [exact[places[cell]] for cell in cells if cell in places]
     return bool(np.isnan(shown).any() and shown[0] != 0)
 
@@ -220,7 +221,7 @@ def _totals(trees: Sequence[CodeTree], key: Key) -> int:
 def unlisted_cells(
     columns: TextColumns, plan: TablePlan, reading: ParsedTable, dimensions: Mapping[str, Dimension]
 ) -> tuple[str, ...]:
-    """Return the names of combinations without a row of which no published number says that they are empty."""
+    """Return the names of combinations without a row that no published number shows to be empty."""
     if reading.valued or plan.perturbation is not None or not dimensions or not np.isnan(reading.exact).any():
         return ()
     trees, keys = dimensions_of(dimensions, columns, plan.folder)
@@ -235,8 +236,10 @@ def unlisted_cells(
 def with_rows_left_out(
     columns: TextColumns, plan: TablePlan, reading: ParsedTable, dimensions: Mapping[str, Dimension]
 ) -> tuple[TextColumns, ParsedTable]:
-    """Return a file with a row of 0 for each combination that it leaves out, where rules look at what a group has in
-    common: that nobody of a group is anywhere else is shown by a row of 0 and by none alike."""
+    """Return a file with a row of 0 for each omitted combination, if the plan has a group disclosure rule.
+
+    An omitted row and a row of 0 equally disclose that a group has no respondents in a category.
+    """
     ruled = any(isinstance(rule, GroupDisclosure) for rule in plan.primary)
     if reading.valued or plan.perturbation is not None or not ruled:
         return columns, reading
