@@ -1,1 +1,1 @@
-"""Tables in the formats of statistical offices: cells, statuses, totals, and faults of their files."""
+"""Tables in τ-ARGUS formats: cells, statuses, sensitivity rules, tabulation, and errors in their files."""

@@ -1,4 +1,4 @@
-"""Faults of office files, each with line, column and what to do."""
+"""Errors in τ-ARGUS files: each error names line, column and what to do. Also reads the lines of such files."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -37,7 +37,7 @@ def lines_of(path: Path, encoding: str | None = None) -> list[str]:
     """Return the lines of a file, without line ends.
 
     Args:
-        encoding: Its encoding; detected if None.
+        encoding: Encoding of the file; detected if None.
 
     Raises:
         DataError: The file is missing, or has another encoding.
@@ -47,7 +47,7 @@ def lines_of(path: Path, encoding: str | None = None) -> list[str]:
 
 
 def likely_encoding(path: Path, other: str | None = None) -> str:
-    """UTF-8 where a file is in it, UTF-16 where its first signs say so; else the other, or that of Windows."""
+    """Return the encoding of a file: UTF-16 if its first bytes show it, UTF-8 if valid, else `other` or Windows."""
     if (wide := wide_encoding(path)) is not None:
         return wide
     try:
@@ -55,7 +55,7 @@ def likely_encoding(path: Path, other: str | None = None) -> str:
         content.decode("utf-8")
     except UnicodeDecodeError:
         return other or WINDOWS
-    except (OSError, ValueError):  # who opens it is told why not
+    except (OSError, ValueError):  # opening the file reports the error
         return "utf-8"
     return "utf-8"
 
@@ -64,7 +64,7 @@ def number_in(text: str, name: str, line: int, column: int, what: str | None = N
     """Parse a number of a file.
 
     Raises:
-        DataError: It is not a number.
+        DataError: The text is not a number.
     """
     value = finite(text.replace(",", "."))
     if value is None:
@@ -116,7 +116,7 @@ def office_field(text: str, separator: str | None, where: str) -> str:
     one.
 
     Raises:
-        PlanError: It contains a quote or a line break, which these files cannot represent.
+        PlanError: The text contains a quote or a line break, which these files cannot represent.
 
     >>> office_field("a;b", ";", "region"), office_field("a b", ";", "region")
     ('"a;b"', 'a b')

@@ -1,4 +1,4 @@
-"""A table in an office format: codes, values, respondents, cell statuses, protection levels, hierarchies."""
+"""The τ-ARGUS model of a table: codes, values, respondents, cell statuses, protection levels, hierarchies."""
 
 from collections.abc import Callable, Mapping, Sequence
 from enum import IntEnum
@@ -125,7 +125,7 @@ _OPTIONAL = ("frequency", "holdings", "lower", "upper", "costs", "low", "high")
 
 
 class ArgusTable(Value):
-    """One table.
+    """A table with τ-ARGUS statuses, protection levels and hierarchies.
 
     Attributes:
         trees: The spanning variables, each with its total at the root; empty if constraints are given.
@@ -133,9 +133,11 @@ class ArgusTable(Value):
         frequency: The number of respondents, if known.
         largest: The largest contributions, in descending order.
         holders: The largest holdings of each cell, with their contributions; empty if holdings are not named.
-        lower, upper: The protection levels of sensitive cells; 0 if none is given.
+        lower: The lower protection level of each sensitive cell; 0 if none is given.
+        upper: The upper protection level of each sensitive cell; 0 if none is given.
         costs: The cost of suppressing each cell.
-        low, high: The a priori bounds of each cell.
+        low: The lower a priori bound of each cell.
+        high: The upper a priori bound of each cell.
         given: The constraints of a table without spanning variables.
         labels: The labels of codes, by variable.
         decimals: Number of decimals of written values.
@@ -175,7 +177,7 @@ class ArgusTable(Value):
         return len(self.values)
 
     def relations(self) -> LinearConstraints:
-        """Return the additive constraints.
+        """Return the linear constraints.
 
         Raises:
             DataError: A cell's total is missing, or a cell is duplicate.

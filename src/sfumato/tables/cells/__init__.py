@@ -1,1 +1,1 @@
-"""Cells, dimensions and relations of a table."""
+"""Cells, dimensions and linear constraints of a table."""

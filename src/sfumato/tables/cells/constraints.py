@@ -1,4 +1,4 @@
-"""Additive relations, derived from dimensions and checked against the values; the precision of values."""
+"""Linear constraints, derived from dimensions and checked against the values; the precision of values."""
 
 import math
 from collections.abc import Sequence

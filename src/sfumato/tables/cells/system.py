@@ -1,4 +1,4 @@
-"""The cells of a table as one sparse system, with bounds and protection levels; and what attackers know of them."""
+"""The cells of a table as one sparse system, with bounds, protection levels, and attacker knowledge."""
 
 from collections.abc import Iterable, Sequence
 from enum import IntEnum, StrEnum

@@ -1,4 +1,4 @@
-"""File formats of statistical offices, one object each; other modules ask these and compare no suffix."""
+"""File formats of statistical offices, one object each; other modules use these objects instead of file suffixes."""
 
 from pathlib import Path
 from typing import Any
@@ -10,13 +10,13 @@ class OfficeFormat(Value, kw_only=True):
     """A file format of tables, or of files that belong to tables.
 
     Attributes:
-        name: Its name in messages and in `output.files` of a plan.
+        name: The name of the format in messages and in `output.files` of a plan.
         suffix: The suffix by which a file is recognized; empty if its content decides.
-        content: What it holds instead of a table; empty for tables.
-        first_line: The line of a file with one line a cell in which the first cell can be; 0 for other layouts.
-        written: The name of the file that a release writes; empty if it writes none, or several.
-        internal: Whether that file has true values, or shows which suppressed cells are sensitive.
-        patterns: Whether it describes suppression, so that a table with changed numbers cannot be written in it.
+        content: The content of the file if it is not a table; empty for tables.
+        first_line: The first line that may hold a cell, in files with one line per cell; 0 for other layouts.
+        written: The name of the file that a release writes; empty if a release writes none, or several.
+        internal: Whether that file contains true values, or shows which suppressed cells are sensitive.
+        patterns: Whether the format describes suppression, so that it cannot hold a perturbed table.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""`.hst` files: what is known of cells before a run: one code for each spanning variable, then an action.
+"""Read and write a priori files (`.hst`): one code for each spanning variable of a cell, then an action.
 
 `s` safe (2), `u` unsafe (9), `p` protected (10), `m` secondary by hand (12), `ml` secondary (11), `c x` or `w x` cost,
 `pl lower upper` protection levels. Allowed: s for 1 to 10, u for 1 to 9, p, m and ml for 1 and 2, pl for 3 to 9.

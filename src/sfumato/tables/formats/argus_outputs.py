@@ -30,15 +30,14 @@ class Protected(Value):
 
     Attributes:
         table: The table, with the statuses that the method assigned.
-        method: The kind of method: masks (suppression), rounding, adjustment, cell-key, or empty.
+        method: The kind of method: `masks` (suppression), `rounding`, `adjustment`, `cell-key`, or empty.
         published: The published numbers, if they were perturbed.
         ranges: The feasibility intervals of suppressed cells, lower and upper ends, if computed.
         notes: Notes about the result.
         warnings: Warnings about the result.
-        reader: The feasibility intervals of each cell, by perturbed numbers.
+        reader: The feasibility interval of each cell of a perturbed table.
         linked: Number of the joint suppression run that the table was part of; 0 if it was protected alone.
-        attacked: Whether everything that it discloses together with other tables was audited; without this nothing
-            is guaranteed.
+        attacked: Whether the audit covered the table together with the other tables; otherwise nothing is guaranteed.
     """
 
     table: ArgusTable
@@ -76,7 +75,7 @@ def written_without_hidden(done: Protected, write: Callable[[Protected], Written
     values.
 
     Raises:
-        InternalError: It depends on them.
+        InternalError: The text depends on suppressed values.
     """
     hidden = masked_of(done.table.statuses) if done.published is None else np.ones(len(done.table), bool)
     values = done.table.values + hidden

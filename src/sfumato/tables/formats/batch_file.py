@@ -1,4 +1,4 @@
-"""`.arb` files: parse the batch language of τ-ARGUS into commands, and validate their rules and methods."""
+"""Parse `.arb` files: the batch language of τ-ARGUS; validate the rules and methods of its commands."""
 
 import math
 import re
@@ -18,7 +18,7 @@ class Span(Value):
         what: Name of the parameter.
         least: The minimum.
         most: The maximum.
-        whole: Whether it must be an integer.
+        whole: Whether the parameter must be an integer.
         inside: Whether both ends are excluded.
     """
 
@@ -75,7 +75,7 @@ METHOD_NUMBERS: dict[str, tuple[int, tuple[Span, ...]]] = {
     ),
     **dict.fromkeys(("NET", "CTA", "CKM"), (1, (_TABLE,))),
 }
-# How many of them are used here; a message lists the unused ones.
+# Number of these parameters that Sfumato uses; a message lists the unused ones.
 USED = {"GH": 1, "MOD": 2, "RND": 4}
 
 
@@ -333,7 +333,7 @@ def recode_in(command: Command, name: str) -> tuple[int, str, str]:
     """Parse table, variable and recoding of a RECODE command.
 
     Raises:
-        DataError: One of them is missing.
+        DataError: Table, variable or recoding is missing.
     """
     fields = [text for text, _ in fields_in(command.rest, ",")]
     if len(fields) != 3 or not fields[0].isdigit():

@@ -1,4 +1,4 @@
-"""`.tab` files: tables as lists of cells, read and written with their metadata (`.rda`) and hierarchies (`.hrc`)."""
+"""Read and write `.tab` files: tables as lists of cells, with metadata (`.rda`) and hierarchies (`.hrc`)."""
 
 import math
 from collections.abc import Mapping
@@ -213,7 +213,7 @@ def _check_range(numbers: Numbers, lines: list[_Line], metadata: Metadata, one: 
     """Refuse invalid numbers of respondents, protection levels or costs.
 
     Raises:
-        DataError: One is negative, or respondents are not integers and no <DECIMALS> marks them as weighted.
+        DataError: A number is negative, or respondents are not integers and no <DECIMALS> marks them as weighted.
     """
     place = metadata.variables.index(one)
     whole = one.has("FREQUENCY") and one.option("DECIMALS", "0") == "0"

@@ -1,4 +1,4 @@
-"""Delimited lists of cells: with a header, without one as τ-ARGUS writes them, and SDMX-CSV."""
+"""Read and write delimited lists of cells: with a header, without one as in τ-ARGUS, and SDMX-CSV."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -211,7 +211,7 @@ def sdmx_text(table: ArgusTable, house: bool = False) -> str:
     are separate files, `.hrc` or code lists.
 
     Args:
-        house: Whether suppressed values, statuses from 1 to 14, and respondents are written too.
+        house: Whether the text is internal, with suppressed values, statuses from 1 to 14, and respondents.
     """
     hidden = masked_of(table.statuses)
     names = [tree.name for tree in table.trees]

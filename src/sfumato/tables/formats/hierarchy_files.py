@@ -1,4 +1,4 @@
-"""Hierarchies (`.hrc`, levels, JSON), and global recodings of their codes (`.grc`)."""
+"""Read and write hierarchies (`.hrc`, levels, JSON), and read global recodings of their codes (`.grc`)."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -81,7 +81,7 @@ def frame_rows(tree: CodeTree) -> list[tuple[str, str]]:
 
 
 def tree_of_rows(rows: Sequence[tuple[str, str]], name: str) -> CodeTree:
-    """Build the tree of such rows.
+    """Build the tree from rows of depth marks and names.
 
     Raises:
         DataError: The first row is not the total, or a row is too deep.
@@ -107,7 +107,7 @@ def json_text(tree: CodeTree) -> str:
 
 
 def tree_of_json(text: str, name: str) -> CodeTree:
-    """Parse the tree of nested JSON objects.
+    """Parse a tree from nested JSON objects.
 
     Raises:
         DataError: The text is invalid.
@@ -137,8 +137,8 @@ TREE = "<TREERECODE>"
 class Recoding(Value):
     """A global recoding.
 
-    A line `new: old, old, from-to` of its file merges several codes into one. A range without a start (`-12`) or an end
-    (`40-`) includes all codes before or after.
+    A line `new: old, old, from-to` of its file merges several codes into one. An interval without a start (`-12`) or an
+    end (`40-`) includes all codes before or after.
 
     Attributes:
         codes: The new code of each old one.
@@ -198,7 +198,7 @@ def _closed(name: str, number: int, text: str, codes: list[str]) -> str:
 
 
 def _chosen(name: str, number: int, text: str, codes: list[str], column: int) -> list[str]:
-    """Return the codes that a list of codes and ranges names."""
+    """Return the codes that a list of codes and intervals names."""
     chosen: list[str] = []
     for part in text.split(","):
         entry = part.strip()
@@ -220,7 +220,7 @@ def _between(first: str, last: str, codes: Iterable[str]) -> list[str]:
 
 
 def _none(name: str, number: int, column: int) -> NoReturn:
-    """Refuse a range without a code; its ends may be swapped."""
+    """Refuse an interval without a code; its ends may be swapped."""
     raise wrong(name, number, column, "unknown-code.no_code_lies_in_this_range")
 
 

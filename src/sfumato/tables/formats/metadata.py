@@ -1,4 +1,4 @@
-"""`.rda` files: descriptions of the columns of τ-ARGUS microdata and tables."""
+"""Read and write `.rda` files: descriptions of the columns of τ-ARGUS microdata and tables."""
 
 import re
 from collections.abc import Sequence
@@ -28,15 +28,15 @@ _TAG = re.compile(r"<([A-Za-z_]+)>")
 
 
 class Variable(Value):
-    """One column.
+    """The description of one column.
 
     Attributes:
         line: The line of the file that names it.
-        position: Where it begins in a line of fixed format, from 1; 0 in free format.
-        length: Its number of characters; 0 if not given.
+        position: Start position in a line of fixed format, from 1; 0 in free format.
+        length: Number of characters; 0 if not given.
         missing: Codes of missing values.
-        flags: Its tags without values.
-        options: The values of its other tags.
+        flags: The tags without values.
+        options: The values of the other tags.
     """
 
     name: str
@@ -48,7 +48,7 @@ class Variable(Value):
     options: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     def has(self, flag: str) -> bool:
-        """Return whether it has a tag."""
+        """Return whether the variable has a tag."""
         return flag in self.flags or flag in self.options
 
     def option(self, name: str, default: str = "") -> str:
@@ -57,7 +57,7 @@ class Variable(Value):
 
     @property
     def spanning(self) -> bool:
-        """Whether tables can be spanned by it."""
+        """Whether the variable can span tables."""
         return "RECODEABLE" in self.flags
 
     @property
@@ -73,8 +73,8 @@ class Metadata(Value):
         name: The name of the metadata file.
         variables: The columns in their order.
         separator: The field separator; None in fixed format.
-        marks: Codes in the status column, for safe, unsafe and protected cells.
-        encoding: Encoding of it and of the files that it describes or names; detected if None.
+        marks: Codes in the status column, for safe, sensitive and protected cells.
+        encoding: Encoding of this file and of the files that it names; detected if None.
     """
 
     name: str
@@ -91,7 +91,7 @@ class Metadata(Value):
         """Return a variable by its name.
 
         Raises:
-            DataError: There is none.
+            DataError: There is no such variable.
         """
         one = self.find(name)
         if one is None:

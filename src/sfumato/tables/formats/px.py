@@ -1,4 +1,4 @@
-"""PC-Axis `.px` files: all combinations of codes in order, suppressed cells as dots, statuses as cell notes."""
+"""Read and write PC-Axis `.px` files: all codes combined, suppressed cells as dots, statuses as cell notes."""
 
 import re
 from itertools import product

@@ -1,4 +1,4 @@
-"""`.asc` files: microdata of fixed or free format, read by their metadata."""
+"""Read and write `.asc` files: microdata in fixed or free format, described by metadata."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -25,7 +25,7 @@ class Records(Value):
 
     Attributes:
         columns: Every value as text.
-        metadata: Their description.
+        metadata: The description of the columns.
         lines: The line number and text of each record.
     """
 
@@ -53,7 +53,7 @@ class Records(Value):
         """Return a text of a record as a number.
 
         Raises:
-            DataError: It is missing or not a number, or the line ends within it.
+            DataError: The number is missing or invalid, or the line ends within it.
         """
         self.check_whole(one, place)
         if not text or text in one.missing:

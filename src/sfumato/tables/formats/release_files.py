@@ -1,4 +1,4 @@
-"""Write a protected table in office formats, and say which files are for publication and which are internal."""
+"""Write a protected table in τ-ARGUS and other formats; separate files for publication from internal ones."""
 
 import io
 import re
@@ -51,7 +51,7 @@ def masked_files(masked: SuppressedCells, plan: TablePlan, columns: TextColumns)
 
     Args:
         masked: The result for the table.
-        plan: Its plan, which names the files.
+        plan: The plan of the table, which names the files.
         columns: The columns of the table, row by row.
 
     Raises:
@@ -84,7 +84,7 @@ def _files(house: Protected, handed_out: Protected, plan: TablePlan) -> dict[str
         else:
             files |= written_without_hidden(handed_out, partial(_written, kind=kind))
     if "sdmx" in plan.output.files and house.published is None:
-        # Flags of single reasons, respondents and suppressed values, as offices exchange them.
+        # The internal file has a flag for each reason, respondents, and suppressed values, as offices exchange them.
         files["internal/table-sdmx.csv"] = sdmx_text(house.table, house=True).encode()
     return files
 

@@ -1,7 +1,7 @@
-"""`.jj` files: cells and relations as solvers read them.
+"""Read and write `.jj` files: cells and linear constraints in the format of solvers.
 
 Line `0`; the number of cells; for each cell `id value cost status lb ub lpl upl spl` (ids from 0; status s, u or z);
-the number of relations; for each `rhs k : id (coef) …`, with k terms, total -1, parts 1, rhs 0.
+the number of constraints; for each `rhs k : id (coef) …`, with k terms, total -1, parts 1, rhs 0.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""Audit tables that are published together, as a reader of all of them could."""
+"""Audit tables that are published together, for an attacker who sees all of them."""
 
 from collections.abc import Sequence
 
@@ -21,7 +21,7 @@ ADJUSTED = "adjustment"
 
 
 class JointAudit(Value):
-    """What tables disclose together.
+    """The result of an audit of several tables: what they disclose together.
 
     Attributes:
         leaks: Number of cells that are sensitive in one table, and published in another or computable from all of
@@ -53,7 +53,7 @@ def audit_together(
         presences: Tables of other values of the same records, which show that cells are empty.
 
     Raises:
-        UnattainableError: The time is over, or codes of the tables differ in too many ways.
+        UnattainableError: The time limit was reached, or codes of the tables differ in too many ways.
     """
     joint = joined([done.table for done in published], tolerance, presences)
     part = office_part(joint.whole, tolerance, unshown=joint.crossed, step=joint.precision)

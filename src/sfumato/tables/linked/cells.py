@@ -26,7 +26,7 @@ MOST_STEP = 1e9
 
 
 def coded_office(table: ArgusTable) -> CodedTable:
-    """Return an office table by the codes that it has."""
+    """Return a τ-ARGUS table in terms of its own codes."""
     filled = (table.values != 0) | masked_of(table.statuses)
     if table.frequency is not None:
         filled |= table.frequency > 0
@@ -215,7 +215,7 @@ class SharedCells(State):
         values.
 
         Raises:
-            UnattainableError: It has such a cell, and another that no table shows, whose value is therefore
+            UnattainableError: The constraint has such a cell, and another that no table shows, whose value is therefore
                 ambiguous.
         """
         cells, coefs = row

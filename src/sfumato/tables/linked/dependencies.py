@@ -1,7 +1,7 @@
-"""Columns of records of which one determines another, as a Gemeinde its Kreis, whatever hierarchies say.
+"""Find columns of records that determine another, as a municipality determines its district, without hierarchies.
 
-A few erroneous records do not matter: as far as nearly all records agree, the codes of one column are sums of those of
-the other, and the exceptions are the small difference of these sums.
+The search allows a few erroneous records: if nearly all records agree, the codes of one column are sums of those of
+the other, and the exceptions are the small residual of these sums.
 """
 
 from collections.abc import Iterable, Sequence

@@ -1,4 +1,4 @@
-"""Office tables of one file of records by variables that are linked: cells of one are sums of cells of another.
+"""Express τ-ARGUS tables of the same records in linked variables: cells of one are sums of cells of another.
 
 Variables that determine each other, entirely or for some codes, become one variable, whose codes are the combinations
 that occur in the records.
@@ -19,7 +19,7 @@ from sfumato.values import Value, replace
 
 
 class ZeroPattern(Value):
-    """Which cells of another table of the same records may have records; cells that it does not list have none."""
+    """The cells of another table of the same records that may have records; unlisted cells have none."""
 
     table: ArgusTable
     filled: BoolArray
@@ -29,7 +29,7 @@ def presence_of(table: ArgusTable, changed: bool = False) -> ZeroPattern:
     """Return which cells have records, as far as the table shows; perturbed or suppressed cells always may have some.
 
     Args:
-        changed: Whether its numbers were perturbed.
+        changed: Whether the numbers of the table were perturbed.
     """
     if changed or table.frequency is None:
         return ZeroPattern(table, np.ones(len(table), bool))
@@ -37,7 +37,7 @@ def presence_of(table: ArgusTable, changed: bool = False) -> ZeroPattern:
 
 
 class OfficeView(Value):
-    """An office table expressed in linked variables.
+    """A τ-ARGUS table expressed in linked variables.
 
     Attributes:
         whole: The original table.

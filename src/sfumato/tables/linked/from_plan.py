@@ -226,8 +226,9 @@ def in_table(error: DataError, name: str) -> DataError:
 def with_inconsistent_records(part: TablePart, rows: Sequence[Row]) -> TablePart:
     """Add constraints that inconsistent records violate, each with a further cell for its residual if it is not 0.
 
-    Readers take a Kreis for the sum of its Gemeinden, and are right if there are no such records. If there are, their
-    number is unknown to readers: an attacker may know where they are, and that they are at most twice as many.
+    Data users assume that a district is the sum of its municipalities, which is true if there are no such records. If
+    there are, data users do not know their number. The audit assumes an attacker who knows which cells contain them,
+    and that there are at most twice as many.
     """
     if not rows:
         return part
@@ -281,7 +282,7 @@ def with_cross(
     try:
         return with_own_contributions(_with_implicit(part, cross.rows, cross.size, valued, deadline or Deadline()))
     except UnattainableError:
-        # The time is over: without implicit cells, tables are audited pairwise.
+        # The time limit was reached: without implicit cells, tables are audited pairwise.
         if not cross.dispensable:
             raise
         return replace(part, not_audited=cross.dispensable)
@@ -317,7 +318,7 @@ def _with_cells(
     """Append cells to the part: always suppressed, without cost and without protection level.
 
     Args:
-        bounds: What attackers know of them, and what everybody knows.
+        bounds: The bounds that attackers know, and those that everyone knows.
     """
     table, none = part.table, np.zeros(len(values))
     levels = table.protection_levels

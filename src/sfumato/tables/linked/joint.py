@@ -1,4 +1,4 @@
-"""Combine several office tables into one: shared cells are identified, and all constraints hold together."""
+"""Combine several τ-ARGUS tables into one: identify shared cells, and collect all constraints."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
@@ -46,9 +46,9 @@ class JointTable(Value):
     Attributes:
         whole: All cells, with the constraints of all tables.
         places: For each table, the positions of its cells in `whole`.
-        shown: Which cells some table shows; the others only link tables.
+        shown: The cells that some table shows; the others only link tables.
         differing: Number of cells whose value differs from that of the same codes in another table.
-        crossed: Which of the cells that no table shows are implicit cells of a cross; no rule evaluates them.
+        crossed: The implicit cells; no rule evaluates them.
         broken: Cycles of variables whose cross is not included, because too many cells differ.
         left_out: Messages for crosses that are too large; their tables are audited pairwise.
     """

@@ -128,7 +128,7 @@ class _Match(Value):
         return bool(((low <= self.coarse.high + self.slack) & (high >= self.coarse.low - self.slack)).all())
 
     def _by_beginning(self) -> Places | None:
-        """Return the assignment by longest common prefix, as for Gemeinden and their Kreise."""
+        """Return the assignment by longest common prefix, as for municipalities and their districts."""
         places = {text: place for place, text in enumerate(self.coarse.texts)}
         found = [
             next((places[text[:end]] for end in range(len(text) - 1, 0, -1) if text[:end] in places), -1)

@@ -149,7 +149,8 @@ def crossed_dimensions(dimensions: Sequence[Names], tables: Sequence[frozenset[s
 def unexplained(links: Sequence[Link]) -> list[Link]:
     """Remove links with exceptions between columns that a third column determines without exceptions.
 
-    A Kreis whose Gemeinden are nearly all towns does not determine the type of a Gemeinde; no record is wrong.
+    A district whose municipalities are nearly all towns does not determine the type of a municipality; no record is
+    wrong.
     """
     below: dict[Names, set[str]] = {}
     for link in links:
@@ -174,7 +175,7 @@ def odd_rows(
     """
     odd, off, near = _off(records, fine, (name,), fit or _Fit())
     if off and near:
-        # A Kreis with one large Gemeinde nearly determines it, but the Gemeinde determines its Kreis better.
+        # A district with one large municipality nearly determines it, but the opposite dependency is stronger.
         _, back, nearer = _off(records, (name,), fine, _Fit())
         return None if back < off and (nearer or not back) else odd
     if near:

@@ -1,4 +1,4 @@
-"""Audit perturbed tables: what a reader can compute from the file, and whether the rules allow it."""
+"""Audit perturbed tables: what a data user can compute from the file, and whether the rules allow it."""
 
 import numpy as np
 

@@ -1,11 +1,11 @@
-"""Publish ranges instead of blanks: narrow ones that satisfy the protection levels and do not reveal the values.
+"""Publish intervals instead of blanks: narrow ones that satisfy the protection levels and do not reveal the values.
 
-A range computed from a hidden value reveals the value to anyone who knows how: the middle of "value ± 1" is the value.
-Here the feasibility interval of a reader is divided into classes of equal width (one in the middle is wider), and every
-value of a class is published as the same range: the class, extended on both sides by the required width. The method
-reveals the class, never the value in it. Classes are chosen one cell after another, each from what the earlier classes
-leave possible, and only for cells that do not determine each other: several classes around the same secret would
-intersect.
+An interval computed from a suppressed value reveals the value to anyone who knows the method: the middle of "value ± 1"
+is the value. Here the feasibility interval of a data user is divided into classes of equal width (one in the middle is
+wider). Every value of a class is published as the same interval: the class, extended on both sides by the required
+width. The method reveals the class, never the value in it. Classes are chosen one cell after another, each within what
+the earlier classes leave possible. Only cells that do not determine each other get classes, because several classes
+around the same suppressed value would intersect.
 """
 
 import math
@@ -23,13 +23,13 @@ Span = tuple[float, float]
 
 
 class ValueClasses(Value):
-    """Classes of values.
+    """Interval classes: the division of a feasibility interval into classes of equal width.
 
     Attributes:
-        reach: How far a range reaches beyond its class, on each side.
-        step: The smallest step between values.
-        zone: The width of the values that the rule itself calls unsafe: whoever knows that a cell is among them must
-            not find a part of them in one class and the rest in the next.
+        reach: How far a published interval extends beyond its class, on each side.
+        step: The precision of the values.
+        zone: The width of the interval of values that the rule classifies as sensitive. An attacker who knows that a
+            cell is in this interval must not find a part of it in one class and the rest in the next.
     """
 
     reach: float
@@ -38,13 +38,14 @@ class ValueClasses(Value):
 
     @property
     def width(self) -> float:
-        """The width of a class: it holds more values than a range must cover."""
+        """The width of a class: it holds more values than an interval must cover."""
         return rounded_up(max(2 * self.reach + self.step, self.zone), 2)
 
     def origin(self, value: float, span: Span) -> Span:
-        """The class of a value among those that a span is cut into; one in the middle takes in the rest.
+        """Return the class of a value in the division of a span; a class in the middle takes the remainder.
 
-        The outermost classes are as wide as all others, on both sides: a cell is small where another is large.
+        The outermost classes on both sides are as wide as all others, because a small value of one cell implies a large
+        value of another.
 
         >>> classes = ValueClasses(1, 1)
         >>> classes.origin(4, (1, 8)), classes.origin(8, (1, 8)), classes.origin(2, (0, 3))
@@ -55,18 +56,18 @@ class ValueClasses(Value):
         low, high = self._multiple(span[0]), self._multiple(span[1])
         if math.isfinite(low) and math.isfinite(high):
             found = self._between(value, low, high)
-            # The outermost classes end where the span does, between two steps or not.
+            # The outermost classes end at the ends of the span, even if these are not multiples of the precision.
             return float(span[0] if found[0] <= low else found[0]), float(span[1] if found[1] >= high else found[1])
         if math.isfinite(high):
             return self._class(value, high + self.step)
         return self._class(value, low if math.isfinite(low) else 0.0)
 
     def _multiple(self, end: float) -> float:
-        """An end moved down to a whole number of steps, as the values are."""
+        """Return an end rounded down to a multiple of the precision."""
         return round(math.floor(end / self.step + 1e-6) * self.step, 10) if math.isfinite(end) else end
 
     def _between(self, value: float, low: float, high: float) -> Span:
-        """The class of a value between two ends; those below the middle are cut from below, the others from above."""
+        """Return the class of a value between two ends; classes start at the nearer end."""
         count = math.floor((high - low + self.step) / self.width + 1e-9)
         if count < 2:
             return low, high
@@ -76,17 +77,17 @@ class ValueClasses(Value):
         return self._class(value, low if value < middle else start)
 
     def _class(self, value: float, start: float) -> Span:
-        """The class of a value, where one of them begins at some start."""
+        """Return the class of a value, given the start of any class."""
         low = round(start + math.floor((value - start) / self.width + 1e-9) * self.width, 10)
         return low, round(low + self.width - self.step, 10)
 
     def published(self, origin: Span, span: Span) -> Span:
-        """The range that is published for a class, within what everyone holds possible anyway."""
+        """Return the published interval of a class, within the feasibility interval of the outsider."""
         return max(origin[0] - self.reach, span[0]), min(origin[1] + self.reach, span[1])
 
 
 def rounded_up(value: float, digits: int) -> float:
-    """A number rounded up to some digits.
+    """Return a number rounded up to some significant digits.
 
     >>> rounded_up(21.0, 2), rounded_up(201.0, 2), rounded_up(0.15, 1)
     (21.0, 210.0, 0.2)
@@ -96,7 +97,7 @@ def rounded_up(value: float, digits: int) -> float:
 
 
 def clusters(relations: LinearConstraints, masked: BoolArray) -> Places:
-    """For each cell the number of the masked cells that it hangs together with through relations; -1 if published."""
+    """Return for each cell the number of its component of suppressed cells; -1 if the cell is published."""
     from scipy.sparse.csgraph import connected_components
 
     cells = np.flatnonzero(masked)
@@ -107,7 +108,7 @@ def clusters(relations: LinearConstraints, masked: BoolArray) -> Places:
 
 
 def free_cells(relations: LinearConstraints, cells: Places) -> list[int]:
-    """Those of some masked cells that do not follow from one another; totals follow from their parts first."""
+    """Return the suppressed cells that others do not determine; totals are determined by their parts first."""
     totals = np.isin(cells, relations.cells[relations.coefs < 0])
     order = np.concatenate([cells[totals], cells[~totals]])
     matrix = relations.matrix(int(relations.cells.max(initial=0)) + 1)[:, order]
@@ -117,7 +118,7 @@ def free_cells(relations: LinearConstraints, cells: Places) -> list[int]:
 
 
 def _pivots(matrix: npt.NDArray[np.float64]) -> set[int]:
-    """The columns that the columns after them determine."""
+    """Return the columns that later columns determine."""
     columns: set[int] = set()
     rest = matrix.copy()
     for column in range(rest.shape[1]):
@@ -133,26 +134,26 @@ def _pivots(matrix: npt.NDArray[np.float64]) -> set[int]:
 
 
 class IntervalReader:
-    """A reader of the table: what he holds possible of masked cells, by what he knows and what he learns of some."""
+    """A data user of the table: the feasibility intervals of suppressed cells, narrowed as cells are published."""
 
     def __init__(self, relations: LinearConstraints, values: Numbers, cells: Places, bounds: Bounds) -> None:
         matrix = relations.matrix(len(values))[:, cells]
         used = matrix[np.flatnonzero(np.diff(matrix.indptr))]
         self._values = values
         self._place = {int(cell): place for place, cell in enumerate(cells)}
-        # Deviations from the true values, which is what the programs are best at.
+        # Variables are deviations from the true values, which suits linear programs best.
         self._program = LinearProgram(
             used, Bounds(bounds.low[cells] - values[cells], bounds.high[cells] - values[cells])
         )
 
     def span(self, cell: int) -> Span:
-        """The least and the greatest value that he holds possible."""
+        """Return the minimum and maximum feasible value of a cell."""
         place, value = self._place[cell], float(self._values[cell])
         low, high = self._program.extreme(place, 1.0).value, self._program.extreme(place, -1.0).value
         return round(value + low, 8), round(value + high, 8)
 
     def learn(self, cell: int, span: Span) -> None:
-        """Let him know between which values a cell lies."""
+        """Narrow the interval of a cell to a published one."""
         value = float(self._values[cell])
         self._program.bound(self._place[cell], span[0] - value, span[1] - value)
 
@@ -160,8 +161,7 @@ class IntervalReader:
 def draw(
     reader: IntervalReader, values: Numbers, cells: list[int], grid: ValueClasses, end: Deadline = FOREVER
 ) -> dict[int, tuple[Span, Span]] | None:
-    """For each of some free cells the range that is published, and the class that it stands for; None when the time is
-    over before."""
+    """Return the published interval and the class of each free cell; None if the time limit is reached."""
     anyway, drawn = dict[int, Span](), {}
     for cell in cells:
         if end.over:
@@ -195,7 +195,7 @@ def class_ranges(part: TablePart, masked: BoolArray, deadline: Deadline | None =
 
 
 def _together(part: TablePart, cells: Places, deadline: Deadline) -> dict[int, Span]:
-    """The ranges of cells that hang together; none where one who knows the method would narrow any of them too far."""
+    """Return the intervals of a component; none if an attacker who knows the method could narrow one too far."""
     table = part.table
     reader = IntervalReader(table.constraints, table.values, cells, part.public)
     step = part.knowledge.precision
@@ -217,7 +217,7 @@ def _together(part: TablePart, cells: Places, deadline: Deadline) -> dict[int, S
 
 
 def _spans(reader: IntervalReader, cells: Places, deadline: Deadline) -> list[Span] | None:
-    """What a reader holds possible of cells; None when the time is over."""
+    """Return the feasibility intervals of cells; None if the time limit is reached."""
     spans: list[Span] = []
     for cell in cells.tolist():
         if deadline.over:
@@ -227,7 +227,7 @@ def _spans(reader: IntervalReader, cells: Places, deadline: Deadline) -> list[Sp
 
 
 def _reach(terms: PublicRuleInfo, size: float, step: float) -> float:
-    """The most that any of some cells can need, in round numbers."""
+    """Return the maximum width that any of the cells can require, rounded up."""
     most = max((margin.of(size) for margin in terms.margins), default=0.0)
     return rounded_up(max(most, step), 1) if math.isfinite(most) else math.inf
 

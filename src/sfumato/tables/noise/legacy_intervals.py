@@ -1,4 +1,4 @@
-"""The legacy three-stage method: ranges instead of small cells, and their audit by an attacker who knows the method."""
+"""The legacy three-stage method: intervals instead of small cells, and their audit for an attacker who knows it."""
 
 import re
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ from sfumato.tables.cells.system import BoolArray, Bounds, Numbers, Places
 from sfumato.tables.cells.table_part import TablePart, ordered
 from sfumato.values import Value, replace
 
-# Constants of the legacy method: cells above this follow their total, and a range of case B starts at least here.
+# Constants of the legacy method: cells above this follow their total, and an interval of case B starts at least here.
 FOLLOWING_ABOVE = 3
 LEAST_OF_CASE_B = 1
 
@@ -25,17 +25,17 @@ LEAST_OF_CASE_B = 1
 class LegacyStages(Value):
     """A table with level columns, as the legacy method processes it.
 
-    The legacy method has three stages. Primary: every finest cell within [low, high] gets that range. Secondary, bottom
-    up: if a suppressed part could be computed, a candidate among the other parts, or else the total, gets a range too.
-    Tertiary, top down: the parts of totals that the second stage suppressed follow. The result equals that of the
-    original program including its defects. Its ranges can be narrowed or be inconsistent, which is why `protect` audits
-    and repairs them.
+    The legacy method has three stages. Primary: every finest cell within [low, high] gets that interval. Secondary,
+    bottom up: if a suppressed part could be computed, a candidate among the other parts, or else the total, gets an
+    interval too. Tertiary, top down: the parts of totals that the second stage suppressed follow. The result equals
+    that of the original program including its defects. Its intervals can be narrowed or be inconsistent, which is why
+    `protect` audits and repairs them.
 
     Attributes:
         values: The cells' values.
         level: 1 for the finest level, K for the highest, K + 1 for the grand total.
         parts: For each step i (from 1), each upper cell with its lower cells.
-        codes: The codes by which ties are decided.
+        codes: The codes that decide ties.
         units: Level and unit of each cell, for explanations.
     """
 
@@ -47,7 +47,7 @@ class LegacyStages(Value):
 
 
 class LegacyIntervals(Value):
-    """What the original publishes: ranges, cases, and the unit that each reason names."""
+    """The result of the legacy method: intervals, cases, and the unit that each reason names."""
 
     ranges: Bounds
     case: tuple[str, ...]
@@ -59,7 +59,7 @@ class LegacyIntervals(Value):
 
 
 def steps_of(part: TablePart) -> LegacyStages:
-    """The steps of a table.
+    """Return a table as the legacy method processes it.
 
     Raises:
         PlanError: The table has more than one dimension, or no level columns.
@@ -88,7 +88,7 @@ def _parts(part: TablePart, level: Places, count: int) -> tuple[tuple[tuple[int,
 
 
 def mask(steps: LegacyStages, low: float, high: float, prefer: Literal["min", "max"]) -> LegacyIntervals:
-    """The original's answer."""
+    """Return the intervals and cases of the legacy method."""
     state = _State(steps, low, high, prefer)
     state.primary()
     for step in range(1, len(steps.parts) + 1):
@@ -99,7 +99,7 @@ def mask(steps: LegacyStages, low: float, high: float, prefer: Literal["min", "m
 
 
 class _Mark(Value):
-    """A range to be given once the step is over."""
+    """An interval to assign at the end of the step."""
 
     cell: int
     low: float
@@ -109,7 +109,7 @@ class _Mark(Value):
 
 
 class _State(Value, dict=True):
-    """Ranges so far."""
+    """The intervals so far."""
 
     steps: LegacyStages
     least: float
@@ -138,7 +138,7 @@ class _State(Value, dict=True):
             self.low[cell], self.high[cell], self.case[cell] = self.least, self.most, SuppressionReason.PRIMARY
 
     def secondary(self, step: int) -> None:
-        """Bottom up; all units are computed on the state before the step."""
+        """Assign secondary intervals, bottom up; all units use the state before the step."""
         marks = [self._secondary(step, upper, lower) for upper, lower in self.steps.parts[step - 1]]
         self._mark([mark for mark in marks if mark is not None])
 
@@ -160,7 +160,7 @@ class _State(Value, dict=True):
         return _Mark(candidate, start, rest - least, f"{letter}{step}1", candidate if alone else upper)
 
     def _candidate(self, lower: Places) -> int | None:
-        """Of the parts above the range, the preferred one; a tie goes to the preferred code."""
+        """Return the preferred part above the interval; the preferred code decides ties. None if there is none."""
         eligible = [int(cell) for cell in lower if self.steps.values[cell] > self.most]
         choose = min if self.prefer == "min" else max
         return (
@@ -168,7 +168,7 @@ class _State(Value, dict=True):
         )
 
     def tertiary(self, step: int) -> None:
-        """Top down: the preferred parts of totals that were masked as candidates."""
+        """Assign tertiary intervals, top down: to the preferred parts of totals that were suppressed as candidates."""
         marks = []
         for upper, lower in self.steps.parts[step - 1]:
             if self.case[upper][:1] == "C" or (self.case[upper][:1] in ("A", "B") and self.case[upper][-1] == "1"):
@@ -246,9 +246,10 @@ def _tells_more(publication: AttackerView, promise: Bounds, part: TablePart, ori
 def equations(part: TablePart, publication: AttackerView, case: Sequence[str]) -> tuple[Equation, ...]:
     """Return the equations between suppressed values that follow from the published interval ends.
 
-    The ranges of two cases disclose a difference of suppressed values. A range of case C is the range of its total,
-    moved by the difference of the two values. A range of case A·1 is moved by the sum of the candidate and the one
-    other suppressed cell. Ranges that equal the feasibility intervals of the audit disclose nothing and are kept.
+    The intervals of two cases disclose a difference of suppressed values. An interval of case C is the interval of its
+    total, moved by the difference of the two values. An interval of case A·1 is moved by the sum of the candidate and
+    the one other suppressed cell. Intervals that equal the feasibility intervals of the audit disclose nothing and are
+    kept.
     """
     relations = part.table.constraints
     read: list[Equation | None] = []

@@ -1,4 +1,4 @@
-"""Round one table as its plan says, and compute what a reader can infer."""
+"""Round one table as its plan requests, and compute what a data user can infer."""
 
 import math
 from collections.abc import Sequence
@@ -17,16 +17,16 @@ from sfumato.tables.noise.perturbed import PerturbedCells
 from sfumato.tables.plan.sections import Rounding
 from sfumato.values import Value, replace
 
-# The share of the time that is for the search; the rest is for what readers compute.
+# Share of the time for the search; the rest is for the feasibility intervals.
 SEARCH = 0.7
 
 
 class Multiples(Value):
-    """Where values lie between multiples.
+    """Values expressed as multiples of their bases and remainders.
 
     Attributes:
-        below: How many bases lie below each value.
-        rest: What is left, as a share of the base; 0 for a multiple.
+        below: The number of whole bases in each value, rounded down.
+        rest: The remainder as a proportion of the base; 0 for a multiple.
     """
 
     bases: Numbers
@@ -35,36 +35,36 @@ class Multiples(Value):
 
     @property
     def whole(self) -> BoolArray:
-        """Which values are multiples."""
+        """The values that are multiples."""
         return np.asarray(self.rest == 0.0)
 
 
 def between_multiples(values: Numbers, bases: Numbers) -> Multiples:
-    """Where values lie between multiples of their bases.
+    """Return values as multiples of their bases and remainders.
 
     >>> between_multiples(np.array([7.0, -1.0, 8.0]), np.full(3, 4.0)).rest.tolist()
     [0.75, 0.75, 0.0]
     """
     shares = values / bases
-    # Less than a step off a multiple is noise of binary fractions.
+    # A remainder below the precision is a floating-point error.
     near = np.abs(shares - np.round(shares)) <= NOISE * precision_of(values) / bases
     below = np.where(near, np.round(shares), np.floor(shares))
     return Multiples(bases, below, np.where(near, 0.0, shares - below))
 
 
-# Zero-restricted (Cox 1987, doi:10.1080/01621459.1987.10478456): a multiple is kept, any other value goes to an
-# adjacent multiple. That always succeeds in two dimensions with a hierarchy in at most one of them; otherwise it may
-# not, which the integer program proves, and cells may go further by as few multiples as needed. It protects a value
-# within one base plus these; an attacker who knows that the total change is minimal knows a little more, which is not
-# counted.
+# Zero-restricted (Cox 1987, doi:10.1080/01621459.1987.10478456): a multiple is kept, any other value is rounded to an
+# adjacent multiple. A solution always exists in two dimensions with a hierarchy in at most one of them. Otherwise the
+# integer program may prove that none exists; then cells may move further by as few multiples as needed. The method
+# protects a value within one base plus these multiples. An attacker who knows that the total change is minimal can
+# infer slightly more, which is not audited.
 class Rounded(Value):
     """A rounded table.
 
     Attributes:
-        published: The multiples.
-        steps: By how many further steps cells were allowed to move.
+        published: The published multiples.
+        steps: Number of further multiples by which cells were allowed to move.
         change: The sum of all changes.
-        bound: What no other such rounding changes less than.
+        bound: Lower bound of the sum of changes of any such rounding.
     """
 
     published: Numbers
@@ -74,7 +74,7 @@ class Rounded(Value):
 
     @property
     def proved(self) -> bool:
-        """Whether no other rounding changes less."""
+        """Whether the sum of changes is proved to be minimal."""
         return self.change - self.bound <= 1e-6 * max(1.0, self.change)
 
 
@@ -84,7 +84,7 @@ def round_controlled(
     """Round with as few further steps as are needed, up to the number allowed.
 
     Raises:
-        UnattainableError: It is proved that nothing adds up, or the time was over before anything was found.
+        UnattainableError: Provably no rounding adds up, or the time limit was reached before one was found.
     """
     multiples = between_multiples(values, bases)
     for extra in range(steps + 1):
@@ -98,7 +98,7 @@ def round_controlled(
 
 
 class _Program:
-    """Each cell is the multiple below it, plus one or none, plus steps up, minus steps down."""
+    """The integer program: each cell is the multiple below it, plus 0 or 1, plus steps up, minus steps down."""
 
     def __init__(self, values: Numbers, multiples: Multiples, relations: LinearConstraints, extra: int) -> None:
         self.values, self.multiples, self.extra = values, multiples, extra
@@ -107,7 +107,7 @@ class _Program:
         self.weights = multiples.bases / unit
 
     def solved(self, seconds: float) -> SolverResult:
-        """The answer to the program; variables are one for each cell, then steps up, then steps down."""
+        """Solve the program; the variables are one per cell, then steps up, then steps down."""
         from scipy.sparse import diags, hstack
 
         weighted = self.matrix @ diags(self.weights)
@@ -117,7 +117,7 @@ class _Program:
         return solve(whole.tocsr(), costs, bounds, Bounds(target, target), np.ones(len(costs), bool), seconds)
 
     def _costs(self) -> Numbers:
-        """What each variable changes: the neighbor above instead of the one below, or a whole base for a step."""
+        """Return the cost of each variable: the upper multiple instead of the lower one, or a whole base per step."""
         nearer = self.weights * (1.0 - 2.0 * self.multiples.rest)
         return np.concatenate([nearer, self.weights, self.weights]) if self.extra else nearer
 
@@ -127,12 +127,12 @@ class _Program:
         if not self.extra:
             return Bounds(none, free)
         far = np.full(len(free), float(self.extra))
-        # Nothing below zero where nothing was.
+        # Published numbers are not negative if the values are not.
         down = np.where(self.values >= 0, np.minimum(far, self.multiples.below), far)
         return Bounds(np.concatenate([none, none, none]), np.concatenate([free, far, down]))
 
     def rounded(self, answer: SolverResult) -> Rounded:
-        """The multiples, checked: every relation holds in whole numbers."""
+        """Return the rounded table, after checking that every linear constraint holds in integers."""
         parts = np.round(answer.point).reshape(-1, len(self.values))
         counts = self.multiples.below + parts[0]
         if self.extra:
@@ -166,7 +166,7 @@ def round_part(
 
     Raises:
         PlanError: The base is finer than the table.
-        UnattainableError: Nothing adds up, or the time was over.
+        UnattainableError: No rounding adds up, or the time limit was reached.
     """
     step = part.knowledge.precision
     if (bases < step * (1 - 1e-9)).any():
@@ -201,7 +201,7 @@ def _rounded(
 def known_ranges(
     rounding: Rounding, published: Numbers, bases: Numbers, step: float, part: TablePart, steps: int = 0
 ) -> Bounds:
-    """Between which values each cell lies by its published number alone, to one who knows kind and base."""
+    """Return the interval of each cell implied by its published number, for attackers who know kind and base."""
     if rounding.kind == "small-count":
         return _around_small(published, bases, step, part, rounding.inner)
     if rounding.kind == "deterministic":
@@ -213,15 +213,15 @@ def known_ranges(
 
 
 def _even(bases: Numbers, step: float) -> Numbers:
-    """1 where half a base is a number of the table, which is rounded up; else 0: ends are put on the grid later."""
+    """Return 1 if half a base is a possible value, which is rounded up, otherwise 0; ends are put on the grid later."""
     halves = bases / 2 / step
     return np.where(np.abs(halves - np.round(halves)) < 1e-6, 1.0, 0.0)
 
 
 def _around_small(published: Numbers, bases: Numbers, step: float, part: TablePart, inner: bool) -> Bounds:
-    """Small inner cells became 0 or the base, all others are themselves; totals are known by their parts.
+    """Return intervals after small counts were rounded: small inner cells became 0 or the base, others are unchanged.
 
-    Where inner cells are not published, a total is off by less than a base for each of them.
+    Totals follow from their parts. If inner cells are not published, each contributes an error below one base.
     """
     finest = part.finest
     many = np.asarray(inner_sums(part.table.constraints, len(published)).matrix.sum(axis=1)).ravel()
@@ -237,7 +237,7 @@ def _around_small(published: Numbers, bases: Numbers, step: float, part: TablePa
 
 
 def bases_of(base: float, size: int, cells: Sequence[tuple[float | None, Places]] = ()) -> Numbers:
-    """The base of each cell; one that stands in several tables has a base that is a multiple of all of theirs.
+    """Return the base of each cell; in a cell of several tables, the least common multiple of their bases.
 
     >>> bases_of(5, 3, [(None, np.array([0, 1])), (3, np.array([1, 2]))]).tolist()
     [5.0, 15.0, 3.0]
@@ -252,7 +252,7 @@ def bases_of(base: float, size: int, cells: Sequence[tuple[float | None, Places]
 def _common(one: float, other: float) -> float:
     if not one:
         return other
-    # Bases of up to six decimals as whole numbers.
+    # Bases with up to six decimals as integers.
     return math.lcm(round(one * 10**6), round(other * 10**6)) / 10**6
 
 
@@ -266,7 +266,7 @@ def _figures(rounding: Rounding, rounded: Rounded) -> dict[str, object]:
 
 
 def round_randomly(values: Numbers, bases: Numbers, chances: Numbers) -> Numbers:
-    """Each value to the multiple above it with the probability that makes the expectation the value.
+    """Round each value to an adjacent multiple at random, without bias: the expected result is the value.
 
     Args:
         chances: A number from 0 to 1 for each cell, equal for equal sets of records.
@@ -279,7 +279,7 @@ def round_randomly(values: Numbers, bases: Numbers, chances: Numbers) -> Numbers
 
 
 def round_nearest(values: Numbers, bases: Numbers) -> Numbers:
-    """Each value to the nearest multiple, halves up.
+    """Round each value to the nearest multiple, halves up.
 
     >>> round_nearest(np.array([7.0, 8.0, 2.5]), np.full(3, 5.0)).tolist()
     [5.0, 10.0, 5.0]
@@ -294,14 +294,14 @@ def round_nearest(values: Numbers, bases: Numbers) -> Numbers:
 def round_small_counts(
     values: Numbers, base: float, relations: LinearConstraints, shown: BoolArray, deadline: Deadline
 ) -> Rounded:
-    """Round small inner cells, and add up again.
+    """Round small inner cells, and recompute the totals.
 
     Args:
         shown: Which cells are published.
 
     Raises:
         DataError: A value is negative.
-        UnattainableError: The time was over before anything was found.
+        UnattainableError: The time limit was reached before a solution was found.
     """
     if (values < 0).any():
         raise DataError("negative")
@@ -319,9 +319,9 @@ def round_small_counts(
 
 
 def _chosen(counts: Numbers, base: float, sums: Any, seconds: float) -> SolverResult:
-    """Which counts go up: the least sum of how far published cells move, in bases.
+    """Return which counts to round up so that the sum of changes of published cells, in bases, is minimal.
 
-    Variables are a choice for each count, then how far each cell lies above and below its value.
+    The variables are a choice for each count, then how far each cell lies above and below its value.
     """
     from scipy.sparse import csr_matrix, hstack, identity
 

@@ -375,10 +375,10 @@ class GroupDisclosure(Value):
 
 
 def _lines(values: Numbers, above: Places, largest: int) -> tuple[Places, Numbers, Numbers]:
-    """For each total with more parts than the largest: the next part, the total, and what the largest have together.
+    """Return, for each total with more than `largest` parts, the next part, the total, and the sum of the largest.
 
-    In a published file, suppressed values are not a number. A suppressed part may have nearly all of its total, and is
-    known to where all others are published zeros; lines of which nobody can say it are left out.
+    In a published file, suppressed values are NaN. A suppressed part may have nearly all of its total, and certainly
+    has if all other parts are published zeros. Lines for which this is uncertain are left out.
     """
     size = np.where(np.isnan(values), np.inf, values)
     parts = np.flatnonzero(above >= 0)

@@ -41,15 +41,15 @@ class AttackerProgram:
         self._shares = shares
 
     def until(self, end: Deadline) -> None:
-        """Attack no longer than that: an attack that is not over by then gets through nowhere."""
+        """Set the time limit; an attack that is not finished by then counts as withstood."""
         self._end = end
 
     def directions(self, threat: Threat) -> Numbers | None:
-        """The multipliers d with sign · y_cell = Σ d_j · y_j over the others, or None when the threat is withstood."""
+        """Return multipliers d with sign · y_cell = Σ d_j · y_j over the others; None if the threat is withstood."""
         return self.attack(threat)[0]
 
     def attack(self, threat: Threat) -> tuple[Numbers | None, Numbers]:
-        """The same multipliers, and the deviations of all cells, in units of the need, that move the cell furthest."""
+        """Return the multipliers and the deviations of all cells, in needs, that move the cell furthest."""
         highs = self._highs
         self._bound(threat)
         highs.changeColCost(threat.cell, -float(threat.sign))
@@ -65,7 +65,7 @@ class AttackerProgram:
         return multipliers, np.array(solution.col_value)
 
     def _bound(self, threat: Threat) -> None:
-        """Room in units of the need, so that every attack is equally well scaled."""
+        """Set the capacities in units of the need, so that every attack is equally well scaled."""
         limit = threat.need * self._generous
         room_up, room_down = self._problem.room(threat)
         up = np.minimum(room_up, limit) * self._shares / threat.need
@@ -74,13 +74,13 @@ class AttackerProgram:
         self._highs.changeColsBounds(len(self._all), self._all, -down, up)
 
     def _unanswered(self) -> tuple[None, Numbers]:
-        """No multipliers, where there was no time for them."""
+        """Return no multipliers, because the time limit was reached."""
         if not self._end.over:
             raise InternalError("attacker")
         return None, np.zeros(self._problem.size)
 
 
-# How many flows are remembered for a threat.
+# Maximum number of flows that are remembered for a threat.
 MEMORY = 4
 # Minimum number of threats for which a second thread saves more time than it costs.
 MANY = 100
@@ -121,9 +121,9 @@ class FlowMemory:
         return threat.attacker == OUTSIDER or flow.fits(*self._finder.problem.room(threat))
 
     def insiders(self, problem: SuppressionProblem) -> list[Threat]:
-        """The attacks from within that the flows at hand do not withstand already.
+        """Return the attacks of insiders against which the known flows do not protect.
 
-        A flow that agrees with what somebody knows protects from him too, so only the others count.
+        A flow that agrees with the knowledge of an insider protects against this insider too, so it needs no attack.
         """
         threats: list[Threat] = []
         for threat in problem.threats:
@@ -173,7 +173,7 @@ class ParallelAttackers:
             finder.open(shares)
 
     def failed(self, threats: Sequence[Threat], end: Deadline) -> list[Threat]:
-        """The threats that are not withstood, or not by the end, in their order; the guards work at the same time."""
+        """Return the threats that are not withstood, or not by the end, in their order; threads work in parallel."""
         if len(self._proofs) == 1:
             return [threat for threat in threats if end.over or not self._proofs[0].hold(threat, end)]
         shifts = [[threat for threat in threats if self._shift[threat.cell] == own] for own in range(len(self._proofs))]

@@ -13,7 +13,7 @@ from sfumato.tables.suppression.pruning import infeasible_protection
 from sfumato.tables.suppression.zero_half_cuts import ZeroHalf
 from sfumato.values import Value
 
-# Those within who were never heard of are asked where others give at most so many cuts, as a share of the threats.
+# Insiders that were never successful are checked if other attackers give at most this many cuts per threat.
 FEW = 0.25
 # Minimum violation of a cut by a point for adding the cut to the master program.
 LEAST = 1e-4
@@ -33,7 +33,7 @@ class AttackerChecks:
         self._problem = problem
         self._checks, self._cutters = AttackerProgram(problem), AttackerProgram(problem)
         self._flows: dict[Threat, Flow] = {}
-        # Attacks from within that got through once: they are asked at every point.
+        # Attacks of insiders that succeeded once; they are checked at every point.
         self._hostile: dict[Threat, None] = {}
         self._shares = np.zeros(problem.size)
 
@@ -79,14 +79,14 @@ class AttackerChecks:
             return self._flows[threat]
         cut = capacity_cut(self._problem, threat, directions)
         if cut is None or cut.short(self._shares) < LEAST:
-            # Where flows need not be networks' a point may withstand a threat that this room is too little for.
+            # If the table is not a network, a point may withstand a threat although this capacity is too small.
             return None
         sparse = self._cutters.directions(threat)
         other = None if sparse is None else capacity_cut(self._problem, threat, sparse)
         return cut if other is None or other.short(self._shares) < LEAST else other
 
     def _remembered(self, threat: Threat) -> Flow | None:
-        """A flow of an earlier point, of the other side or of the outsider, that fits."""
+        """Return a fitting flow of an earlier point, of the opposite threat, or of the outsider; None if none fits."""
         opposite = self._flows.get(threat.opposite)
         turned = None if opposite is None else Flow(opposite.cells, -opposite.amounts)
         known = (self._flows.get(threat), turned, self._flows.get(Threat(threat.cell, threat.sign, threat.need)))
@@ -102,7 +102,7 @@ class AttackerChecks:
         return bool((inside | (cells == threat.cell)).all())
 
     def _unconvinced(self, threat: Threat, flow: Flow) -> list[int]:
-        """Who knows that a flow, in units of the need, cannot be."""
+        """Return the insiders who can exclude a flow, given in units of the need."""
         who: set[int] = set()
         for cell, amount in zip(flow.cells.tolist(), (flow.amounts * threat.need).tolist(), strict=True):
             for place, up, down in self._problem.insiders.get(cell, ()) if cell != threat.cell else ():
@@ -113,31 +113,31 @@ class AttackerChecks:
 
 # Minimum shares at which a cell counts as suppressed; each is tried.
 ALMOST = (0.9999, 0.7, 0.5, 0.3)
-# Divisors beyond so many are thinned out; a rounding of less than this share of one is left to numerical noise.
+# Maximum number of divisors, and the minimum fractional part that is not attributed to numerical error.
 MOST_DIVISORS, LEAST_FRACTION = 60, 0.02
-# How far a point must lie beyond a cut, by its distance, to make it worth a row.
+# Minimum distance of a point from a violated cut for adding the cut.
 DISTANCE = 1e-3
-# What a rounded cut gives away, so that no error of arithmetic makes it too strong.
+# Slack of a rounded cut, so that no arithmetic error makes it too strong.
 ALLOWANCE = 1e-9
-# Tables with at most so many entries in their relations start with all cuts against bridges.
+# Tables with at most this many entries in their linear constraints start with all cuts against bridges.
 SMALL = 2_000
-# In tables as small of so many dimensions attackers at points of the linear program have as little room as their cuts
-# count: gaps at 5×5×5 were 10 to 15 % instead of 12 to 18 %. In larger ones, up to so many entries, they have where the
-# gap is wide, and halves of sums of cuts are sought as well; elsewhere guards leave more time to patterns.
+# In such small tables of this many dimensions, attackers at points of the linear program get only the capacity that
+# their cuts count: gaps at 5×5×5 were 10 to 15 % instead of 12 to 18 %. In larger tables, up to this many entries,
+# this applies if the gap is wide, and zero-half cuts are sought as well. In all other tables patterns get more time.
 MANY_DIMENSIONS, CUBE = 3, 6_000
-# With fewer cuts of sums than these, and else in every so many points, attackers are asked as well.
+# Attackers are checked at points with fewer zero-half cuts than the first number, and at every n-th other point.
 FEW_HALVES, TURNS = 20, 3
 # Cuts that a point satisfies by more than this are not rounded there.
 NEAR = 0.5
 
 
 class Separation:
-    """Adds to a master program what its points violate.
+    """Adds the cuts that points of the master program violate.
 
     Attributes:
-        guarded: Whether attackers were asked about the last point, not bridges alone.
-        doubtful: Whether the last pattern is neither withstood nor cut off.
-        thorough: Whether halves of sums of cuts are sought, too.
+        guarded: Whether attackers checked the last point, in addition to the bridges.
+        doubtful: Whether the last pattern was neither proved to be protected nor cut off.
+        thorough: Whether zero-half cuts are sought, too.
     """
 
     def __init__(self, problem: SuppressionProblem, master: Master, end: Deadline = FOREVER) -> None:
@@ -158,12 +158,15 @@ class Separation:
             self.add_bridges()
 
     def look_thoroughly(self) -> bool:
-        """Look for halves of sums of cuts from now on, and leave attackers no more room than cuts count; False where
-        that is done already, or would not help."""
+        """Search for zero-half cuts from now on, and limit attackers to the capacity that cuts count.
+
+        Returns:
+            False if both are done already or would not help.
+        """
         if self._halves is None or self.thorough:
             return False
         self.thorough, self._watch = True, AttackerChecks(self._problem)
-        # They hold whether the master program has them or not.
+        # These cuts are valid whether the master program contains them or not.
         for cut in self._bridges.all():
             self._halves.add(cut)
         return True
@@ -174,7 +177,7 @@ class Separation:
             self._add(cut)
 
     def learn(self, shares: Numbers, end: Deadline) -> int:
-        """Add cuts that a point of the linear program violates; bridges first, for they cost nothing to find."""
+        """Add cuts that a point of the linear program violates; bridges first, because they are cheap to find."""
         learnt = sum(self._add(cut) for cut in self._bridges.violated(shares))
         self.guarded = not learnt
         if learnt:
@@ -190,7 +193,7 @@ class Separation:
         return learnt
 
     def learn_pattern(self, shares: Numbers, end: Deadline) -> int:
-        """Add cuts that a pattern violates: several for each attack, where each costs an integer program less."""
+        """Add cuts that a pattern violates; several for each attack, because each may save an integer program."""
         learnt = sum(self._add(cut) for cut in self._bridges.violated(shares))
         self.guarded = True
         return learnt + self._guard(shares, end, self._whispers)
@@ -222,7 +225,7 @@ class Separation:
         return self._guards.failed(new, end)
 
     def _teach(self, threat: Threat, shares: Numbers, whispers: Sequence[Numbers]) -> bool:
-        """Add the cuts with which a failed threat answers."""
+        """Add the cuts of a threat that a point does not withstand."""
         learnt = False
         for whisper in whispers:
             self._cutters.open(np.maximum(shares, whisper))
@@ -247,7 +250,7 @@ class Separation:
         return cut is not None and self._take(cut, shares, least)
 
     def _take(self, cut: Cut, shares: Numbers, least: float) -> bool:
-        """Add a cut and its rounding, where a point violates them."""
+        """Add a cut and its rounding if a point violates them."""
         learnt = cut.short(shares) > least and self._add(cut)
         rounded = rounded_cut(cut, shares) if is_roundable(cut) else None
         if rounded is None or not self._teach_master(rounded):
@@ -265,7 +268,7 @@ class Separation:
         return new
 
     def _teach_master(self, cut: Cut | None) -> bool:
-        """Add a cut to the master program, unless it knows it."""
+        """Add a cut to the master program, unless the program contains it."""
         new = self._master.add(cut)
         if new and cut is not None and self._halves is not None:
             self._halves.add(cut)
@@ -273,7 +276,7 @@ class Separation:
 
 
 def _is_cube(problem: SuppressionProblem, entries: int) -> bool:
-    """Whether a table has many dimensions and at most so many entries in its relations."""
+    """Return whether a table has many dimensions and at most this many entries in its linear constraints."""
     dimensions = 0 if problem.coordinates is None else len(problem.coordinates.above)
     return bool(dimensions >= MANY_DIMENSIONS and problem.matrix.nnz <= entries)
 
@@ -284,18 +287,18 @@ def _whispers(costs: Numbers) -> tuple[Numbers, ...]:
     return np.full(len(costs), WHISPER), WHISPER * (0.1 + scaled), WHISPER / (1.0 + 100.0 * scaled)
 
 
-# A cut Σ w·x ≥ 1 counts cells that are too small alone by a fraction; of whole cells as many are needed as together
-# suffice. Mixed-integer rounding, with cells that are almost suppressed at a point counted as suppressed, derives that
+# A cut Σ w·x ≥ 1 counts cells that do not suffice alone by a fraction. Because cells are suppressed entirely, more are
+# needed. Mixed-integer rounding derives this; cells that are almost suppressed at a point count as suppressed
 # (Marchand and Wolsey 2001, doi:10.1287/opre.49.3.363.11211; knapsack covers are a special case).
 def is_roundable(cut: Cut) -> bool:
-    """Whether rounding can say more than a cut does: some cell in it does not suffice alone, but all together do."""
+    """Return whether rounding can strengthen a cut: some cell does not suffice alone, but all together do."""
     if cut.least <= 0 or (cut.weights <= 0).any():
         return False
     return bool((cut.weights < cut.least - 1e-6).any() and cut.weights.sum() >= cut.least)
 
 
 def rounded_cut(cut: Cut, shares: Numbers) -> Cut | None:
-    """The rounding of a cut that a point violates most; None where it violates none.
+    """Return the rounding of a cut that a point violates most; None if it violates none.
 
     >>> cut = Cut(np.arange(3), np.array([0.9, 0.9, 0.9]), 1.0)
     >>> rounded = rounded_cut(cut, np.array([0.5, 0.4, 0.3]))
@@ -308,7 +311,7 @@ def rounded_cut(cut: Cut, shares: Numbers) -> Cut | None:
 
 
 class _Rounding(Value):
-    """A rounding: its weights and right side where the cells of `masked` are counted from the other end."""
+    """A rounding: its weights and right-hand side if the cells of `masked` are complemented (1 - x)."""
 
     masked: BoolArray
     weights: Numbers
@@ -316,11 +319,11 @@ class _Rounding(Value):
     distance: float
 
     def cut(self, base: Cut) -> Cut:
-        """The same in the cells as they are, at most 1 each."""
+        """Return the cut in the original variables, with weights of at most 1."""
         weights = np.where(self.masked, -self.weights, self.weights)
         least = self.least - float(self.weights[self.masked].sum())
         scale = float(np.abs(weights).max())
-        # What is left out is less than the allowance.
+        # The omitted weights are smaller than the tolerance.
         counted = np.abs(weights) > 1e-12 * scale
         return Cut(base.cells[counted], weights[counted] / scale, least / scale - ALLOWANCE)
 
@@ -354,7 +357,7 @@ def _roundings(cut: Cut, shares: Numbers, masked: BoolArray) -> Iterator[_Roundi
 
 
 def _divisors(weights: Numbers, large: float) -> Numbers:
-    """The divisors to try: the weights of undecided cells and parts of them, and one larger than all."""
+    """Return the divisors to try: weights of undecided cells, fractions of them, and one larger than all."""
     ends = np.unique(np.round(weights[weights > 1e-3], 9))
     divisors = np.unique(np.concatenate([ends, ends / 2, ends / 3, [large]]))
     if len(divisors) <= MOST_DIVISORS:
@@ -363,6 +366,6 @@ def _divisors(weights: Numbers, large: float) -> Numbers:
 
 
 def _rounded(weights: Numbers, part: Numbers) -> Numbers:
-    """The rounding function: whole units, and of the rest as much as the right side's rest makes a unit."""
+    """Apply the rounding function: whole units plus the remainder, relative to that of the right-hand side."""
     whole = np.floor(weights)
     return np.asarray(whole + np.minimum((weights - whole) / part, 1.0))

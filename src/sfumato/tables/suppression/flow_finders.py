@@ -12,16 +12,16 @@ from sfumato.tables.suppression.hypercube_flows import HypercubeFlows, OpenCells
 from sfumato.tables.suppression.linear_flows import DeferredFinder, FlowPrograms
 from sfumato.tables.suppression.problem import GENEROUS, OUTSIDER, SLACK, Finder, Flow, SuppressionProblem, Threat
 
-# How many cells a box has, about; a larger one is tried where a smaller has no flow.
+# Approximate numbers of cells in a box; a larger box is tried if a smaller one contains no flow.
 BOX_CELLS = (350, 1_500)
-# What a cell that is not there or not open counts for where codes are chosen.
+# Price of a missing or closed cell in the choice of codes.
 DEAR = 1e3
-# Up to so many cells one program over all of them is quick enough, and finds the cheapest.
+# Up to this many cells, one program over all of them is fast enough and finds the cheapest flow.
 FEW_CELLS = 2_000
 
 
 class Finders:
-    """Ways of finding flows: what the first does not find the last may, or, when patience is over, a quick one."""
+    """Several finders, tried in order; after the patience limit a faster one is used."""
 
     def __init__(self, first: Finder, last: Finder | None = None, quick: Finder | None = None) -> None:
         self._first, self._last, self._quick = first, last, quick
@@ -46,8 +46,8 @@ class Finders:
         """Return a flow that protects against a threat; None if there is none, or none is found in time.
 
         Args:
-            end: When to end.
-            patience: Until when the cheapest is sought; then any that is quickly found will do.
+            end: When the search ends.
+            patience: Until when the cheapest flow is sought; after that, any flow that is found quickly is accepted.
         """
         if self._quick is not None and not patience.over:
             flow = self._thorough(threat, min(end, patience, key=lambda moment: moment.left))
@@ -62,7 +62,7 @@ class Finders:
 
 
 def finder_for(problem: SuppressionProblem, prices: Numbers) -> Finders:
-    """What finds a flow of a problem wherever there is one.
+    """Return a finder that finds a flow of a problem whenever one exists.
 
     Args:
         prices: What deviations cost.
@@ -79,11 +79,11 @@ def finder_for(problem: SuppressionProblem, prices: Numbers) -> Finders:
 
 
 def local_finder_for(problem: SuppressionProblem, prices: Numbers, few: int) -> Finder:
-    """What finds flows of a problem, but in large ones only near a threatened cell.
+    """Return a finder that searches large problems only near the threatened cell.
 
     Args:
         prices: What deviations cost.
-        few: Up to how many cells one program over all of them is asked.
+        few: Maximum number of cells for one program over all of them.
     """
     network = network_of(problem.matrix) if problem.size > few else None
     if network is not None:
@@ -146,7 +146,7 @@ class Paths:
 
 
 def _edges(plus: Places, minus: Places, nodes: int) -> tuple[Places, Places, Places, BoolArray]:
-    """The edges of every node: where they begin, their cells, the nodes at their other ends, and which end is here."""
+    """Return the edges of every node: their offsets, cells, opposite nodes, and directions."""
     here, there = np.concatenate([plus, minus]), np.concatenate([minus, plus])
     cells, ends = np.tile(np.arange(len(plus)), 2), np.repeat([True, False], len(plus))
     order = np.argsort(here, kind="stable")
@@ -155,9 +155,9 @@ def _edges(plus: Places, minus: Places, nodes: int) -> tuple[Places, Places, Pla
 
 
 def network_of(matrix: Any) -> tuple[Places, Places] | None:
-    """For each cell the relations in which it counts positively and negatively, after some change their sign.
+    """Return for each cell the linear constraints with coefficient 1 and -1, after some constraints changed sign.
 
-    None where the table is no such network: a cell stands in three relations, or signs cannot be had.
+    None if the table is not a network: a cell occurs in three constraints, or no choice of signs works.
     """
     columns = matrix.tocsc()
     columns.sort_indices()
@@ -178,7 +178,7 @@ def network_of(matrix: Any) -> tuple[Places, Places] | None:
 
 
 def _signs(first: Places, second: Places, product: Numbers, rows: int) -> Numbers | None:
-    """Signs of relations whose products, for each pair, are as given; None where there are none."""
+    """Return signs of constraints with the given product for each pair; None if there are none."""
     from scipy.sparse import csr_matrix
     from scipy.sparse.csgraph import breadth_first_order, connected_components
 
@@ -195,8 +195,8 @@ def _signs(first: Places, second: Places, product: Numbers, rows: int) -> Number
     return signs if (signs[first] * signs[second] == product).all() else None
 
 
-# Deviations within siblings change no total above them, so a small box mostly has a flow. It need not be the cheapest
-# of the whole table.
+# Deviations among siblings change no total above them, so a small box usually contains a flow. The flow need not be
+# the cheapest of the whole table.
 class Boxes(OpenCells):
     """Finds flows in boxes around threatened cells."""
 
@@ -207,7 +207,7 @@ class Boxes(OpenCells):
         self._widths = [max(round(cells ** (1 / len(self._near))), 3) for cells in BOX_CELLS]
 
     def find(self, threat: Threat, end: Deadline = FOREVER) -> Flow | None:
-        """The cheapest flow in a box round the threatened cell, or None when there is none."""
+        """Return the cheapest flow in a box around the threatened cell; None if there is none."""
         if self._codes[threat.cell].min() == NOWHERE:
             return None
         flows = (self._found(threat, width, end) for width in self._widths)
@@ -236,7 +236,7 @@ class Boxes(OpenCells):
         return up, down
 
     def _box(self, cell: int, width: int) -> Places:
-        """The cells of a box: for each dimension the own code and those nearby that are cheapest so far."""
+        """Return the cells of a box: in each dimension, the code of the cell and the cheapest codes near it."""
         own = self._codes[cell]
         chosen = [np.array([code]) for code in own]
         for dimension, near in enumerate(self._near):
@@ -250,14 +250,14 @@ class Boxes(OpenCells):
         return np.sort(cells[cells >= 0])
 
     def _price(self, codes: list[Places]) -> Numbers:
-        """What the cells of some codes cost."""
+        """Return the cost of the cells of some codes."""
         cells = self._grid.cells(codes)
         prices = np.minimum(np.where(self._open[cells], self._prices[cells], DEAR), DEAR)
         return np.where(cells < 0, DEAR, prices)
 
 
 def _near(above: Places) -> list[Places]:
-    """For each code its siblings; for the total its parts."""
+    """Return the siblings of each code; for the total, its parts."""
     parts = [np.flatnonzero(above == code) for code in range(len(above))]
     return [parts[code] if upper < 0 else parts[upper][parts[upper] != code] for code, upper in enumerate(above)]
 
@@ -265,7 +265,7 @@ def _near(above: Places) -> list[Places]:
 def _solved(
     matrix: Any, cells: Places, prices: Numbers, room: tuple[Numbers, Numbers], threat: Threat, end: Deadline
 ) -> Flow | None:
-    """The cheapest flow over some cells."""
+    """Return the cheapest flow over some cells; None if there is none."""
     from scipy.sparse import hstack
 
     up, down = room

@@ -20,7 +20,7 @@ from sfumato.values import Value
 
 
 class OpenCells:
-    """Masked cells with their prices, and where all cells stand."""
+    """Suppressed cells with their prices, and the coordinates of all cells."""
 
     def __init__(self, problem: SuppressionProblem, prices: Numbers, coordinates: Coordinates) -> None:
         self._problem = problem
@@ -51,7 +51,7 @@ class CellIndex:
         self._sorted = keys[self._order]
 
     def cells(self, codes: Sequence[Places]) -> Places:
-        """The cells of some codes, dimension by dimension; -1 where there is none."""
+        """Return the cells of all combinations of the codes of each dimension; -1 for a missing cell."""
         keys = np.zeros((), np.int64)
         for numbers, stride in zip(codes, self._strides, strict=True):
             keys = keys[..., None] + numbers * stride
@@ -60,11 +60,11 @@ class CellIndex:
 
 
 NOTHING = -1
-# About how many codes of ways are kept for the next cell.
+# Approximate number of codes whose moves are cached.
 REMEMBERED = 4_000_000
-# About how many cubes are looked at, and how many cells they may have between them.
+# Approximate number of cubes that are examined, and the maximum number of cells in all of them.
 CUBES, CELLS = 8_000, 40_000
-# What a cell counts for that cannot move so far.
+# Price of a cell that cannot move far enough.
 DEAR = 1e9
 
 
@@ -72,9 +72,9 @@ class Branches(Value):
     """Ways to move in one dimension.
 
     Attributes:
-        codes: The codes that any of them moves.
-        together: Ways by codes, 1 where a code moves with the own one.
-        against: The same where it moves against it.
+        codes: The codes that at least one way moves.
+        together: Ways by codes; 1 if a code moves in the same direction as the code of the cell.
+        against: Ways by codes; 1 if a code moves in the opposite direction.
     """
 
     codes: Places
@@ -91,12 +91,12 @@ class BranchMoves:
         self.size = len(above)
 
     def cheapest(self, own: int, line: Numbers, width: int) -> Branches:
-        """The cheapest ways, by the cells that differ in this dimension alone.
+        """Return the cheapest ways, judged by the cells that differ in this dimension alone.
 
         Args:
             own: The code of the cell to be moved.
-            line: What the cells of the codes cost that move with it, and that move against it.
-            width: How many ways are chosen, besides that up to the total.
+            line: The cost of the cells of each code, for moves in the same and in the opposite direction.
+            width: Number of ways to choose, in addition to the one up to the total.
         """
         together, against = np.append(line[0], 0.0), np.append(line[1], 0.0)
         level = int((self._paths == own).any(axis=0).argmax())
@@ -104,7 +104,7 @@ class BranchMoves:
         cheapest = together[self._paths[below, level:]].sum(axis=1).argmin() if len(below) > 1 else 0
         moved, opposite = self._from(int(below[cheapest]), level)
         prices = together[moved].sum(axis=1) + against[opposite].sum(axis=1)
-        # Everything up to the total is the last of them.
+        # The last way extends up to the total.
         chosen = np.append(np.argsort(prices[:-1], kind="stable")[:width], len(moved) - 1)
         moved, opposite = moved[chosen], opposite[chosen]
         codes = np.unique(np.concatenate([moved, opposite]))
@@ -112,13 +112,13 @@ class BranchMoves:
         return Branches(codes, _counted(moved, codes), _counted(opposite, codes))
 
     def _from(self, detail: int, level: int) -> tuple[Places, Places]:
-        """What moves with a code of a level when a detail of it does, and what may move against it, way by way."""
+        """Return the codes that move with a detail of a level, and those that may move against it, for each way."""
         if len(self._known) * self._paths.size > REMEMBERED:
             self._known.clear()
         if (detail, level) not in self._known:
             first = self._paths[detail]
             met = (self._paths == first).cumprod(axis=1).sum(axis=1)
-            # Branches that meet below the own code leave it as it is.
+            # Branches that meet below the code of the cell do not change it.
             others = np.flatnonzero(met <= level)
             after = np.arange(len(first)) >= met[others, None]
             moved, opposite = np.where(after, first, NOTHING), np.where(after, self._paths[others], NOTHING)
@@ -128,12 +128,12 @@ class BranchMoves:
 
 
 def _counted(moved: Places, codes: Places) -> Numbers:
-    """Which codes move in each way."""
+    """Return for each way which codes move."""
     return np.asarray((moved[:, :, None] == codes).any(axis=1), np.float64)
 
 
 def paths_of(above: Places) -> Places:
-    """For each code without others below it, the codes from the total down to itself, then nothing."""
+    """Return for each finest code the codes from the total down to it, padded at the end."""
     details = np.setdiff1d(np.arange(len(above)), above)
     paths: list[list[int]] = []
     for code in details.tolist():
@@ -154,7 +154,7 @@ class HypercubeFlows(OpenCells):
         self._width = max(int(CUBES ** (1 / len(self._ways))), 2)
 
     def find(self, threat: Threat, end: Deadline = FOREVER) -> Flow | None:
-        """The cheapest cube at a threatened cell, or None when there is none."""
+        """Return the cheapest cube at a threatened cell; None if there is none."""
         if end.over or self._codes[threat.cell].min() == NOWHERE:
             return None
         costs, width = self._costs(threat), self._width
@@ -165,7 +165,7 @@ class HypercubeFlows(OpenCells):
         return self._cheapest_cube(threat, branches, costs)
 
     def _branches(self, cell: int, costs: Numbers, width: int) -> list[Branches]:
-        """So many ways to move in each dimension, the cheapest ones."""
+        """Return the `width` cheapest ways to move in each dimension."""
         own, branches = self._codes[cell], []
         for dimension, ways in enumerate(self._ways):
             codes = [np.array([code]) for code in own]
@@ -175,7 +175,7 @@ class HypercubeFlows(OpenCells):
         return branches
 
     def _costs(self, threat: Threat) -> Numbers:
-        """What each cell costs that moves with the threatened one, and that moves against it; nothing last."""
+        """Return the cost of each cell for moves with and against the threatened cell; missing cells last."""
         up, down = self._problem.room(threat)
         directions = (up, down) if threat.sign > 0 else (down, up)
         costs = np.full((2, self._problem.size + 1), DEAR)
@@ -188,7 +188,7 @@ class HypercubeFlows(OpenCells):
         cells = self._grid.cells([branch.codes for branch in branches])
         together, against = costs[0, cells], costs[1, cells]
         for branch in branches:
-            # The first dimension that is left becomes that of the options, and goes last.
+            # The first remaining dimension becomes the axis of the options and is moved to the end.
             together, against = (
                 np.tensordot(together, branch.together, (0, 1)) + np.tensordot(against, branch.against, (0, 1)),
                 np.tensordot(against, branch.together, (0, 1)) + np.tensordot(together, branch.against, (0, 1)),
@@ -202,7 +202,7 @@ class HypercubeFlows(OpenCells):
         return self._flow(cells[amounts != 0], amounts[amounts != 0])
 
     def _flow(self, cells: Places, amounts: Numbers) -> Flow | None:
-        """The flow, where the sums of the table are those of its codes and nothing else."""
+        """Return the flow; None if it violates a linear constraint beyond those of the codes."""
         order = np.argsort(cells)
         cells, amounts = cells[order], amounts[order]
         changed = self._problem.columns[:, cells] @ amounts

@@ -11,8 +11,8 @@ from sfumato.tables.suppression.problem import GENEROUS, OUTSIDER, Flow, Suppres
 class FlowPrograms:
     """Finds flows by one linear program, warm-started between threats; each direction of a cell is a column.
 
-    Capacities are cut at the largest need: in a network no more than that ever flows, elsewhere `generous` multiplies
-    it so that nothing is lost.
+    Capacities are limited to the largest need. In a network no flow exceeds it; in other tables `generous` multiplies
+    it, so that no flow is missed.
     """
 
     def __init__(self, problem: SuppressionProblem, prices: Numbers, generous: float = 1.0) -> None:
@@ -124,7 +124,7 @@ class Tableau:
 
     @property
     def stuck(self) -> bool:
-        """Whether a threatened cell cannot move at all; what is not stuck may still move too little."""
+        """Whether a threatened cell cannot move at all; otherwise it may still move too little."""
         from sfumato.tables.suppression.kernels import any_stuck
 
         return bool(any_stuck(self._rates, self._bound, self._free, self._shares == 0.0, self._wanted))
@@ -157,11 +157,11 @@ class Tableau:
         return flow if flow is not None or short else self._programs.find(threat, end)
 
     def quickly(self, threat: Threat) -> Flow | None:
-        """A flow that is found at once; None where there is none, or none that holds."""
+        """Return a flow that is found without linear programs; None if there is none, or none that passes the check."""
         return self._tried(threat)[0]
 
     def _tried(self, threat: Threat) -> tuple[Flow | None, bool]:
-        """A flow, or none, and whether there is none for sure.
+        """Return a flow or None, and whether it is certain that none exists.
 
         A flow without cells of insiders protects against all of them, so it is tried first.
         """
@@ -175,7 +175,7 @@ class Tableau:
         return None, 0.0 <= reached < threat.need * (1 - NEARLY)
 
     def _push(self, threat: Threat, shares: Numbers) -> tuple[float, Numbers]:
-        """How far the cell of a threat can move, as far as it must, and all movements."""
+        """Return how far the threatened cell can move, up to the need, and the moves of all cells."""
         from sfumato.tables.suppression.kernels import push
 
         up, down = self._up * shares, self._down * shares
@@ -187,14 +187,14 @@ class Tableau:
         return float(push(*args)), net
 
     def _withstands(self, net: Numbers, threat: Threat) -> bool:
-        """Whether movements go far enough and keep every relation."""
+        """Return whether moves cover the need and satisfy every linear constraint."""
         if net[threat.cell] * threat.sign < threat.need * (1 - ALL):
             return False
         return float(np.abs(self.problem.matrix @ net).max(initial=0.0)) <= OFF * threat.need
 
 
 def _rates_of(matrix: Numbers) -> tuple[Numbers, Places, Places]:
-    """How bound cells move with free ones such that matrix · y = 0: the rates, the bound cells, and the free ones.
+    """Return how basic cells move with free ones such that matrix · y = 0: rates, basic cells, free cells.
 
     >>> rates, bound, free = _rates_of(np.array([[1.0, -1.0, -1.0]]))
     >>> rates.tolist(), bound.tolist(), free.tolist()

@@ -13,23 +13,23 @@ from sfumato.values import Value
 
 
 class Cut(Value):
-    """Σ weights · x ≥ least: what every protected pattern satisfies."""
+    """A cut Σ weights · x ≥ least, which every protected pattern satisfies."""
 
     cells: Places
     weights: Numbers
     least: float
 
     def short(self, shares: Numbers) -> float:
-        """By how much a point violates the cut."""
+        """Return by how much a point violates the cut."""
         return float(self.least - self.weights @ shares[self.cells])
 
 
 def capacity_cut(problem: SuppressionProblem, threat: Threat, directions: Numbers) -> Cut | None:
-    """The capacity that must be open to protect against a threat, truncated at the requirement.
+    """Return the cut for the capacity that must be open to protect against a threat, truncated at the need.
 
-    The multipliers express the threatened cell through the others, so the room of the others limits its room. Cells
-    that are masked anyway give their room for nothing: what is left is asked of the rest, and no cell counts for
-    more than that (Fischetti and Salazar-González 2001, doi:10.1287/mnsc.47.7.1008.9805).
+    The multipliers express the threatened cell through the others, so the capacity of the others limits its capacity.
+    Forced cells provide their capacity at no cost. The other cells must provide the rest, and no cell counts for more
+    than the rest (Fischetti and Salazar-González 2001, doi:10.1287/mnsc.47.7.1008.9805).
     """
     used = np.flatnonzero(np.abs(directions) > 1e-9)
     used = used[used != threat.cell]
@@ -59,12 +59,12 @@ class Master:
         self.bound = 0.0
 
     def _interrupt(self, event: Any) -> None:
-        """Stop the integer program when somebody asks for what there is."""
+        """Stop the integer program if the user requests the best result so far."""
         if self._asked():
             event.interrupt()
 
     def add(self, cut: Cut | None) -> bool:
-        """Add a cut, unless it is known already."""
+        """Add a cut, unless the program contains it; return whether it was added."""
         if cut is None:
             return False
         key = (cut.cells.tobytes(), np.round(cut.weights, 6).tobytes(), cut.least)
@@ -76,7 +76,7 @@ class Master:
         return True
 
     def relax(self, seconds: float) -> Numbers | None:
-        """The cheapest point of the linear program, or None when the time is over."""
+        """Return the cheapest point of the linear program; None if the time limit is reached."""
         import highspy
 
         limit(self._linear, seconds)
@@ -87,7 +87,7 @@ class Master:
         return _point(self._linear)
 
     def solve(self, deadline: Deadline, best: BoolArray, gap: float = 0.0) -> tuple[Numbers | None, bool]:
-        """The cheapest pattern of the integer program, up to a gap, and whether it was solved so far."""
+        """Return the cheapest pattern of the integer program, and whether it was solved up to the gap."""
         import highspy
 
         for cut in self._pending:
@@ -110,13 +110,13 @@ class Master:
         return (np.round(_point(self._whole)) if feasible else None), solved
 
     def _raise(self, bound: float) -> None:
-        """Raise the bound; where all costs are whole numbers, so is the least cost."""
+        """Raise the lower bound; if all costs are integers, round it up."""
         self.bound = max(self.bound, np.ceil(bound - 1e-6) if self._integral else bound)
 
 
 def _program(problem: SuppressionProblem) -> Any:
     highs = solver()
-    # A protected pattern is always at hand: looking for a first one would be wasted.
+    # A protected pattern is always available, so no search for a first one is needed.
     highs.setOptionValue("mip_heuristic_run_feasibility_jump", False)
     highs.addVars(problem.size, np.where(problem.forced, 1.0, 0.0), np.ones(problem.size))
     highs.changeColsCost(problem.size, np.arange(problem.size, dtype=np.int32), problem.costs)
@@ -132,10 +132,10 @@ def _point(highs: Any) -> Numbers:
 
 
 def relation_cuts(problem: SuppressionProblem, end: Deadline = FOREVER) -> list[Cut]:
-    """The capacity cuts of single relations: other cells of the relation of a threatened cell must be suppressed.
+    """Return the capacity cuts of single linear constraints, in which other cells must be suppressed as well.
 
-    Who knows one of these others attacks, too: to him it is no mask, so there must be one more. Where thousands of
-    coalitions know them, that takes longer than all else: only cuts against an outsider are there whatever the time.
+    An insider who knows one of the other cells attacks, too, so one more cell must be suppressed. With thousands of
+    coalitions these cuts take most of the time, so only the cuts against the outsider ignore the time limit.
     """
     cuts = []
     matrix = problem.columns
@@ -155,7 +155,7 @@ def relation_cuts(problem: SuppressionProblem, end: Deadline = FOREVER) -> list[
 
 
 def _attacks_within(problem: SuppressionProblem, threat: Threat, relation: int) -> list[Threat]:
-    """Return the same threat by insiders with a contribution to other cells of a relation."""
+    """Return the same threat by insiders with a contribution to other cells of a linear constraint."""
     cells = problem.matrix.indices[problem.matrix.indptr[relation] : problem.matrix.indptr[relation + 1]]
     others = (cell for cell in cells.tolist() if cell != threat.cell)
     places = {place for cell in others for place, _, _ in problem.insiders.get(cell, ())}
@@ -173,7 +173,7 @@ def _relation_directions(problem: SuppressionProblem, threat: Threat, relation: 
 
 
 class Bridges:
-    """Return the cuts against bridges: a cell suppressed alone in a relation can be computed."""
+    """Cuts against bridges: a cell suppressed alone in a linear constraint can be computed."""
 
     def __init__(self, problem: SuppressionProblem) -> None:
         self._matrix = problem.matrix.tocsr()
@@ -181,7 +181,7 @@ class Bridges:
         self._free = ~problem.forced[self._matrix.indices]
 
     def violated(self, shares: Numbers) -> list[Cut]:
-        """The cuts that a point violates."""
+        """Return the cuts that a point violates."""
         matrix = self._matrix
         own = shares[matrix.indices]
         sums = np.bincount(self._rows, own, matrix.shape[0])
@@ -189,7 +189,7 @@ class Bridges:
         return [self._cut(int(place)) for place in places]
 
     def all(self) -> list[Cut]:
-        """Every cut against a bridge."""
+        """Return every cut against a bridge."""
         return [self._cut(int(place)) for place in np.flatnonzero(self._free)]
 
     def _cut(self, place: int) -> Cut:

@@ -25,27 +25,27 @@ from sfumato.tables.suppression.patterns import (
 )
 from sfumato.tables.suppression.problem import SuppressionProblem
 
-# How many secondary masks are taken away, in turn, about; no larger share of them than the next; and by how much at
-# most chance makes a cell cheaper.
+# Approximate numbers of secondary suppressions to remove, in turn; the maximum proportion of them; and the maximum
+# random reduction of the price of a cell.
 TAKEN, MOST, WHIM = (12, 20, 6, 16), 0.5, 0.8
-# So many exchanges without a cheaper pattern are enough.
+# Number of exchanges without a cheaper pattern after which the search stops.
 PATIENCE = 30
-# Tables with at most so many entries in their relations have all cuts against bridges in their integer programs.
+# Integer programs of tables with at most this many entries in their constraints have all cuts against bridges.
 MEDIUM = 30_000
-# A round of cuts that raises the bound by a smaller share is the last one before the integer program; where they are
-# thoroughly sought, so many rounds together that raise it by less than the other share.
+# A round of cuts that raises the bound by a smaller proportion is the last one before the integer program. In a
+# thorough search, this many rounds together must raise it by the other proportion.
 TAIL, ROUNDS, LONG_TAIL = 1e-3, 12, 4e-3
-# They are where a round raises the bound by a smaller share, and still leaves a gap as wide.
+# The thorough search starts if a round raises the bound by a smaller proportion, and the gap is at least as wide.
 SETTLED, FAR = 1e-2, 0.25
-# Shares of the time left: for removing superfluous masks at first, for cuts that relations give against those within,
-# for the first cuts, for removing superfluous masks of the pattern that they lead to and of later ones, for one integer
-# program, where the gap is wide and where it is not, and for exchanges where it has no end.
+# Proportions of the remaining time: for removing superfluous suppressions at first; for cuts of linear constraints
+# against insiders; for the first cuts; for removing superfluous suppressions of the pattern that follows from them, and
+# of later ones; for one integer program with a wide gap and with a narrow one; and for exchanges with a wide gap.
 FIRST, RELATIONS, ROOT, GUIDED, LATER, SLICE, LONG_SLICE, EXCHANGED = 0.1, 0.25, 0.45, 0.6, 0.1, 0.25, 0.6, 0.4
 # Minimum share at which a cell of a point of the linear program is suppressed in the derived pattern.
 ALMOST = 0.9
-# From this gap on exchanges promise more than further integer programs.
+# From this gap on, exchanges are more effective than further integer programs.
 WIDE = 0.1
-# Gap to which integer programs are solved as long as attackers get through their patterns.
+# Gap to which integer programs are solved as long as attackers succeed against their patterns.
 LOOSE = 0.03
 
 
@@ -55,11 +55,11 @@ def optimal(
     progress: ProgressCallback | None = None,
     start: InitialPattern | None = None,
 ) -> SuppressionResult:
-    """The cheapest protected pattern, or the best found within the time together with the proved gap.
+    """Return the cheapest protected pattern, or the best within the time limit with its proved gap.
 
     Args:
         deadline: When the search ends; seconds from now.
-        progress: Told the cost so far and the bound.
+        progress: Callback with the cost so far and the lower bound.
         start: A pattern to start from.
 
     Raises:
@@ -68,7 +68,7 @@ def optimal(
     end = deadline if isinstance(deadline, Deadline) else within(deadline)
     parts = list(problem.components())
     searches = [_Search(part, progress) for part in parts]
-    # Every part is protected before any is improved: then there is a safe pattern, whatever time is left.
+    # Every component is protected before any is improved, so a protected pattern exists whenever the time ends.
     for search in searches:
         search.begin(end, start)
     weight, masked = sum(part.size for part in parts), problem.forced.copy()
@@ -85,7 +85,7 @@ def optimal(
 
 
 class _Search:
-    """Cutting planes on one component."""
+    """Cutting-plane search on one component."""
 
     def __init__(self, problem: SuppressionProblem, progress: ProgressCallback | None) -> None:
         self._problem = problem
@@ -95,14 +95,14 @@ class _Search:
         self._exchange = Exchange(self._patterns)
         self._looseness = LOOSE
         self._best = Pattern(problem.forced, {})
-        # What the rounds of thorough cuts proved, one after the other.
+        # The lower bounds after each round of the thorough search.
         self._bounds: list[float] = []
 
     def begin(self, end: Deadline, start: InitialPattern | None = None) -> None:
-        """Find a first protected pattern, near one that is known.
+        """Find a first protected pattern, near a known one.
 
         Raises:
-            UnattainableError: There is none, or none within the time.
+            UnattainableError: No pattern exists, or none was found within the time limit.
         """
         masked = self._problem.forced if start is None else self._patterns.remember(start)
         pattern = self._patterns.protect(masked, end.later(GRACE), patience=patience_of(self._problem, end))
@@ -111,7 +111,7 @@ class _Search:
         self._best = pattern
 
     def run(self, end: Deadline) -> SuppressionResult:
-        """The cheapest pattern, as far as the time allows."""
+        """Return the cheapest pattern found within the time limit."""
         self._end = end
         self._master = Master(self._problem)
         self._offer(self._pruned(self._best, FIRST))
@@ -122,7 +122,7 @@ class _Search:
         return SuppressionResult(self._best.masked, self._cost, bound, self._problem.places, witnesses)
 
     def _cut(self) -> None:
-        """Teach the master program until no attacker gets through its pattern."""
+        """Add cuts to the master program until its pattern protects against every attacker."""
         self._separation = Separation(self._problem, self._master, self._end.share(RELATIONS))
         root = self._end.share(ROOT)
         shares = self._relaxed(root)
@@ -138,13 +138,13 @@ class _Search:
             self._relaxed(self._end)
 
     def _offer_near(self, shares: Numbers | None) -> None:
-        """Keep the pattern that a point leads to, when it is the cheapest so far."""
+        """Keep the pattern derived from a point if it is the cheapest so far."""
         if shares is not None and not self._finished():
             self._offer(self._completed(shares > ALMOST, GUIDED, shares))
             self._report()
 
     def _relaxed(self, end: Deadline) -> Numbers | None:
-        """Cuts for the linear program until it has hardly more to learn; its last point, None when time is over."""
+        """Add cuts until the bound hardly rises; return the last point, or None if the time limit is reached."""
         bounds, shares = self._bounds if self._separation.thorough else [], None
         while not self._finished() and not end.over:
             shares = self._master.relax(self._end.left)
@@ -163,7 +163,7 @@ class _Search:
         return shares
 
     def _integer_round(self) -> bool:
-        """The cheapest pattern by what is known, and what the attackers say of it."""
+        """Solve the integer program, let the attackers check its pattern, and add their cuts."""
         if self._separation.thorough and self._gap > FAR and self._exchange_masks():
             return True
         cost, bound = self._cost, self._master.bound
@@ -189,14 +189,14 @@ class _Search:
         return learnt > 0
 
     def _exchange_masks(self) -> bool:
-        """Cheaper patterns by exchanges, for longer where integer programs are far from an end; whether there are."""
+        """Search for a cheaper pattern by exchanges, longer if the gap is wide; return whether one was found."""
         share, before = EXCHANGED if self._gap > WIDE else LATER, self._cost
         self._offer(self._exchange.improved(self._best, self._end.share(share)))
         self._report()
         return self._cost < before and not self._finished()
 
     def _completed(self, start: BoolArray, share: float, guide: Numbers | None = None) -> Pattern | None:
-        """A protected pattern near a point, without superfluous masks as far as a share of the time allows."""
+        """Return a protected pattern near a point; use a share of the time to remove superfluous suppressions."""
         rough = self._patterns.protect(start, self._end, guide)
         return None if rough is None else self._pruned(rough, share)
 
@@ -204,7 +204,7 @@ class _Search:
         return self._patterns.pruned(rough, self._end.share(share))
 
     def _offer(self, pattern: Pattern | None) -> None:
-        """Keep a protected pattern when it is the cheapest so far."""
+        """Keep a protected pattern if it is the cheapest so far."""
         if pattern is not None and self._problem.cost_of(pattern.masked) < self._cost - 1e-9:
             self._best = pattern
 
@@ -214,7 +214,7 @@ class _Search:
 
     @property
     def _gap(self) -> float:
-        """The share of the cost that may be too much."""
+        """Return the relative gap between the cost and its lower bound."""
         return (self._cost - self._master.bound) / max(self._cost, 1e-9)
 
     def _finished(self) -> bool:
@@ -225,14 +225,14 @@ class _Search:
 
 
 def _raised(bounds: list[float], rounds: int) -> float:
-    """By which share the last rounds raised the bound; without end where there were not so many."""
+    """Return the proportion by which the last rounds raised the bound; infinite with fewer rounds."""
     return np.inf if len(bounds) <= rounds else bounds[-1] / max(bounds[-1 - rounds], 1e-9) - 1
 
 
 # After Schrimpf et al. 2000, doi:10.1006/jcph.1999.6413: the new suppressions differ because prices vary at random, and
 # superfluous ones are removed. A pattern is kept if it is not more expensive.
 class Exchange:
-    """Exchanges masks of the patterns of one problem; the same seed, the same exchanges."""
+    """Exchanges suppressed cells of the patterns of one problem; equal seeds give equal exchanges."""
 
     def __init__(self, search: PatternSearch) -> None:
         self._search, self._problem = search, search.problem
@@ -240,7 +240,7 @@ class Exchange:
         self._taken = cycle(TAKEN)
 
     def improved(self, pattern: Pattern, deadline: Deadline) -> Pattern:
-        """A pattern that is no dearer, by exchanges until the time is over or they lead nowhere."""
+        """Return a pattern of at most the same cost, by exchanges until the time limit or without further success."""
         best, least, vain = pattern, self._problem.cost_of(pattern.masked), 0
         while vain < PATIENCE and not deadline.over:
             other = self._exchanged(best.masked, deadline)
@@ -251,7 +251,7 @@ class Exchange:
         return best
 
     def _exchanged(self, masked: BoolArray, deadline: Deadline) -> Pattern | None:
-        """A pattern near another one; None when the time is over before it is protected."""
+        """Return a protected pattern near another one; None if the time limit is reached first."""
         size = self._problem.size
         secondary = max(int(np.count_nonzero(masked & ~self._problem.forced)), 1)
         share = min(next(self._taken) / secondary, MOST)

@@ -24,10 +24,10 @@ from sfumato.values import Value, replace
 
 
 class InitialPattern(Value):
-    """A pattern over the cells of a table, and other tables that are said to agree with it.
+    """A suppression pattern of a table to start from, and alternative tables that are supposed to agree with it.
 
     Attributes:
-        masked: Which cells of the table it suppresses.
+        masked: The cells of the table that the pattern suppresses.
         witnesses: Deviations that move suppressed cells only; each is checked before it is used.
     """
 
@@ -35,11 +35,11 @@ class InitialPattern(Value):
     witnesses: Sequence[AlternativeTable] = ()
 
     def of(self, problem: SuppressionProblem) -> BoolArray:
-        """The pattern over the cells of a problem."""
+        """Return the pattern over the cells of a problem."""
         return np.asarray(self.masked[problem.places] | problem.forced)
 
     def flows(self, problem: SuppressionProblem) -> Iterator[tuple[int, Flow]]:
-        """The witnesses that are flows of a problem within the pattern, each with the cell that it moves."""
+        """Yield the witnesses that are flows of a problem within the pattern, each with the cell that it moves."""
         places = np.full(len(self.masked), -1, np.int64)
         places[problem.places[self.of(problem)]] = np.flatnonzero(self.of(problem))
         for witness in self.witnesses:
@@ -50,7 +50,7 @@ class InitialPattern(Value):
 
 
 def _holds(problem: SuppressionProblem, flow: Flow) -> bool:
-    """Return whether a flow moves only cells of the problem, within their capacities, and satisfies every relation."""
+    """Return whether a flow moves only cells of the problem, within their capacities, and satisfies all constraints."""
     if (flow.cells < 0).any() or not flow.fits(problem.up, problem.down):
         return False
     net = np.zeros(problem.size)
@@ -63,15 +63,15 @@ REUSE = 1e-4
 # Price factor of cells that insiders know: another flow is needed against them.
 KNOWN = 1.5
 
-# Share of the time left in which cheapest flows are sought for a first pattern, where others are at hand, and what is
-# kept for these: seconds for each threat.
+# Share of the remaining time for cheapest flows of a first pattern, if a faster finder exists, and the seconds per
+# threat reserved for that finder.
 PATIENCE, QUICKLY = 0.6, 0.006
 
 Proofs = dict[Threat, list[ThreatProof]]
 
 
 def patience_of(problem: SuppressionProblem, end: Deadline) -> Deadline:
-    """Until when the cheapest flows are sought of a first pattern, which must be there in time."""
+    """Return until when the cheapest flows of a first pattern are sought, so that it is complete in time."""
     return min(end.share(PATIENCE), end.earlier(QUICKLY * len(problem.threats)), key=lambda moment: moment.left)
 
 
@@ -85,7 +85,7 @@ class Pattern(Value):
 class PatternSearch:
     """Finds protected patterns of one problem.
 
-    Between searches it remembers the flows it found and what masks were needed for.
+    Between searches it keeps the flows that it found and the threats for which suppressions were needed.
     """
 
     def __init__(self, problem: SuppressionProblem) -> None:
@@ -101,7 +101,7 @@ class PatternSearch:
         self._tableau: tuple[BoolArray, Places, Tableau] | None = None
 
     def remember(self, start: InitialPattern) -> BoolArray:
-        """Where to start from by a pattern that is known, whose flows need not be sought again."""
+        """Return the start of a search from a known pattern, and keep the pattern's flows."""
         for cell, flow in start.flows(self.problem):
             sign = float(flow.amounts[flow.cells == cell][0])
             for threat in self._threats:
@@ -117,14 +117,14 @@ class PatternSearch:
         tell: Callable[[], None] | None = None,
         patience: Deadline = FOREVER,
     ) -> Pattern | None:
-        """A protected pattern built on `start` and the forced cells, None when the time is over before.
+        """Return a protected pattern that includes `start` and the forced cells; None if the time limit is reached.
 
         Args:
             start: Cells that are suppressed in any case.
-            deadline: When it must be there.
-            guide: Shares by which cells are wished for.
-            tell: Called after every threat against which the pattern protects.
-            patience: Until when cheapest flows are sought; then any that are quickly found will do.
+            deadline: When the search ends.
+            guide: A point of the linear program; cells with larger shares are preferred.
+            tell: Callback after every threat against which the pattern protects.
+            patience: Until when cheapest flows are sought; after that, any flow that is found quickly is accepted.
 
         Raises:
             UnattainableError: A cell cannot be protected by any pattern.
@@ -142,7 +142,7 @@ class PatternSearch:
         return Pattern(masked, {threat: self._proofs[threat] for threat in self._threats})
 
     def pruned(self, rough: Pattern, deadline: Deadline) -> Pattern:
-        """A pattern without its superfluous masks, as far as the time allows."""
+        """Return a pattern without its superfluous suppressions, as far as the time allows."""
         return Pattern(*SuppressionPruning(self.problem, rough.masked, rough.proofs, self._reasons).run(deadline))
 
     def _within(self, masked: BoolArray, attack: Threat) -> Flow | None:
@@ -158,7 +158,7 @@ class PatternSearch:
         return None if flow is None else Flow(cells[flow.cells], flow.amounts)
 
     def _secure(self, threat: Threat, masked: BoolArray, deadline: Deadline, patience: Deadline) -> bool:
-        """Mask, in place, what one threat needs; whether there was time for it."""
+        """Suppress, in place, the cells that one threat needs; return whether the time sufficed."""
         proofs = [proof for proof in self._proofs.get(threat, ()) if proof.within(masked)]
         if open_attackers(self.problem, threat, proofs):
             opposite = [proof for proof in self._proofs.get(threat.opposite, ()) if proof.within(masked)]
@@ -183,14 +183,14 @@ ProgressCallback = Callable[[str], None]
 
 
 class SuppressionResult(Value):
-    """A protected pattern, its cost, and the least cost that any pattern can have.
+    """A protected pattern, its cost, and a lower bound of the cost of any pattern.
 
     Attributes:
-        masked: Which cells of the problem are suppressed.
-        cost: What that costs.
-        bound: The least that any pattern costs.
+        masked: The suppressed cells of the problem.
+        cost: The cost of the pattern.
+        bound: Lower bound of the cost of any pattern.
         places: The cells' places in the table.
-        witnesses: Other tables that agree with the pattern; the audit looks at them itself.
+        witnesses: Alternative tables that agree with the pattern; the audit checks each of them.
     """
 
     masked: BoolArray
@@ -200,7 +200,7 @@ class SuppressionResult(Value):
     witnesses: tuple[AlternativeTable, ...] = ()
 
     def over(self, table: Table) -> BoolArray:
-        """The pattern over all cells of the table."""
+        """Return the pattern over all cells of the table."""
         mask = np.zeros(len(table), bool)
         mask[self.places] = self.masked
         return mask
@@ -211,12 +211,12 @@ class SuppressionResult(Value):
 
     @property
     def gap(self) -> float:
-        """The share of the cost that may be too much."""
+        """Return the relative gap between the cost and its lower bound."""
         return 0.0 if self.proved else (self.cost - max(self.bound, 0.0)) / self.cost
 
 
 def witnesses_of(problem: SuppressionProblem, pattern: Pattern) -> list[AlternativeTable]:
-    """The proofs of a pattern as witnesses, in the cells of the table."""
+    """Return the proofs of a pattern as witnesses, over the cells of the table."""
     return [
         AlternativeTable(int(problem.places[threat.cell]), problem.places[proof.flow.cells], proof.flow.amounts)
         for threat, proofs in pattern.proofs.items()
@@ -224,7 +224,7 @@ def witnesses_of(problem: SuppressionProblem, pattern: Pattern) -> list[Alternat
     ]
 
 
-# Seconds between two words about how far it is.
+# Seconds between two progress reports.
 PAUSE = 1.0
 
 
@@ -271,7 +271,7 @@ def _protected(part: SuppressionProblem, end: Deadline, tell: "_Teller", start: 
 
 
 class _Teller:
-    """Says now and then how far a search is."""
+    """Reports the progress of a search at intervals."""
 
     def __init__(self, progress: ProgressCallback | None, attacks: int) -> None:
         self._progress, self._last = progress, time.monotonic()

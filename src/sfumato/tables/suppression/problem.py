@@ -21,8 +21,8 @@ class Threat(Value):
     Attributes:
         cell: The cell attacked.
         sign: 1 for the upper side, -1 for the lower.
-        need: How far the range must reach; positive.
-        attacker: The place of the attacker among those of the problem; the outsider's is before them all.
+        need: How far the feasibility interval must extend; positive.
+        attacker: The position of the attacker in `attackers` of the problem; -1 for the outsider.
     """
 
     cell: int
@@ -42,17 +42,17 @@ class Threat(Value):
 
     @property
     def opposite(self) -> "Threat":
-        """The same attacker on the other side of the cell."""
+        """The threat of the same attacker on the other side of the cell."""
         return replace(self, sign=-self.sign)
 
 
 class InsiderKnowledge(Value):
-    """What an attacker knows of the cells of a problem that he has a part in.
+    """What an insider knows about the cells of a problem to which they contribute.
 
     Attributes:
-        up: How far above its value he holds each of them possible.
-        down: How far below.
-        need: What must stay open to him in each of them: above and below.
+        up: How far each cell may lie above its value, as far as the insider knows.
+        down: How far each cell may lie below its value.
+        need: How far the insider's interval of each cell must extend, above and below.
     """
 
     cells: Places
@@ -62,19 +62,19 @@ class InsiderKnowledge(Value):
 
 
 class SuppressionProblem(Value, dict=True):
-    """A table without the cells that must be published: masking a cell opens capacity in both directions.
+    """A table without the cells that must be published; suppressing a cell opens capacity in both directions.
 
     Attributes:
-        matrix: Relations by cells.
-        costs: What masking a cell costs; nothing for the forced ones.
-        up: How far above its value a suppressed cell may be.
-        down: How far below.
+        matrix: Linear constraints by cells.
+        costs: The cost of suppressing each cell; 0 for forced cells.
+        up: How far a suppressed cell may lie above its value.
+        down: How far a suppressed cell may lie below its value.
         forced: Cells that are suppressed in any case.
         threats: The attacks to protect against.
-        attackers: The attackers in addition to the outsider, with cells by their places in the table.
-        places: The cell's place in the table.
+        attackers: The insiders, with cells by their places in the table.
+        places: The place of each cell in the table.
         values: The true values.
-        coordinates: Where the cells stand, where the table has dimensions.
+        coordinates: The codes of each cell, if the table has dimensions.
     """
 
     matrix: Any
@@ -98,7 +98,7 @@ class SuppressionProblem(Value, dict=True):
 
     @cached_property
     def columns(self) -> Any:
-        """The matrix by cells."""
+        """The matrix in column format, by cells."""
         return self.matrix.tocsc()
 
     @cached_property
@@ -108,14 +108,14 @@ class SuppressionProblem(Value, dict=True):
 
     @cached_property
     def _here(self) -> Places:
-        """The place of each cell of the table here; -1 where it is not."""
+        """The position in the problem of each cell of the table; -1 for cells outside the problem."""
         last = max((int(attacker.cells.max(initial=-1)) for attacker in self.attackers), default=-1)
         here = np.full(max(last, int(self.places.max(initial=-1))) + 1, -1, np.int64)
         here[self.places] = np.arange(self.size)
         return here
 
     def part_of(self, attacker: int) -> InsiderKnowledge:
-        """What an attacker knows of the cells here; of thousands of coalitions few are ever asked."""
+        """Return what an attacker knows about the cells of the problem; computed on demand and cached."""
         if attacker not in self._parts:
             self._parts[attacker] = self._part(self.attackers[attacker])
         return self._parts[attacker]
@@ -143,7 +143,7 @@ class SuppressionProblem(Value, dict=True):
 
     @cached_property
     def _tighter(self) -> tuple[Places, Places, Numbers, Numbers]:
-        """Attackers, cells of which they know more than everyone does, and how far above and below they may lie."""
+        """Attackers, cells about which they know more than the outsider, and how far these may lie above and below."""
         if not self.attackers:
             return np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0), np.zeros(0)
         who = np.repeat(np.arange(len(self.attackers)), [len(attacker.cells) for attacker in self.attackers])
@@ -157,13 +157,13 @@ class SuppressionProblem(Value, dict=True):
 
     @cached_property
     def known(self) -> BoolArray:
-        """The cells that somebody knows more of than everyone does."""
+        """The cells about which some insider knows more than the outsider."""
         known = np.zeros(self.size, bool)
         known[self._tighter[1]] = True
         return known
 
     def room(self, threat: Threat) -> tuple[Numbers, Numbers]:
-        """How far above and below its value the attacker of a threat holds each cell possible."""
+        """Return how far each cell may lie above and below its value, as the attacker of a threat sees it."""
         if threat.attacker == OUTSIDER:
             return self.up, self.down
         part, up, down = self.part_of(threat.attacker), self.up.copy(), self.down.copy()
@@ -176,7 +176,7 @@ class SuppressionProblem(Value, dict=True):
         return min(above if threat.sign > 0 else below, threat.need)
 
     def attacks(self, attacker: int, cell: int) -> bool:
-        """Whether anything of a cell must stay open to an attacker."""
+        """Return whether a cell must be protected against an attacker."""
         return max(self.part_of(attacker).need.get(cell, (1.0, 1.0))) > 0
 
     def with_insiders(self, threat: Threat, attacker: int) -> Threat | None:
@@ -188,17 +188,17 @@ class SuppressionProblem(Value, dict=True):
         return float(self.costs[masked & ~self.forced].sum())
 
     def components(self) -> Iterator["SuppressionProblem"]:
-        """The parts that share no relation; parts without a threat are left out, for nothing needs masking there."""
+        """Yield the parts that share no linear constraint; parts without a threat need no suppression."""
         labels = component_labels(self.matrix)
         for label in dict.fromkeys(labels[threat.cell] for threat in self.threats):
             yield self.part(np.flatnonzero(labels == label), self.threats)
 
     def with_threats(self, threats: Iterable[Threat]) -> "SuppressionProblem":
-        """The same cells under other threats."""
+        """Return the same cells under other threats."""
         return replace(self, threats=tuple(threats))
 
     def part(self, cells: Places, threats: Iterable[Threat]) -> "SuppressionProblem":
-        """Some of the cells, with the threats to them."""
+        """Return the problem of some of the cells, with the threats to them."""
         if len(cells) == self.size:
             return self.with_threats(threats)
         new = {int(cell): place for place, cell in enumerate(cells)}
@@ -224,13 +224,13 @@ def make_problem(
     attackers: Sequence[Insider] = (),
     coordinates: Coordinates | None = None,
 ) -> SuppressionProblem:
-    """The problem of a table.
+    """Return the suppression problem of a table.
 
     Args:
-        table: The table with its promises.
+        table: The table with its protection levels.
         forced: Cells that are suppressed in any case, in addition to the sensitive ones.
         attackers: The attackers in addition to the outsider.
-        coordinates: Where its cells stand, where it has dimensions.
+        coordinates: The codes of each cell, if the table has dimensions.
     """
     fixed = table.sensitive if forced is None else table.sensitive | forced
     places = np.flatnonzero((table.status != CellStatus.PUBLISH) | fixed)
@@ -268,22 +268,22 @@ def _threats(table: Table, places: Places) -> tuple[Threat, ...]:
 
 # A flow may exceed a capacity by this share: the tolerance of the linear programs.
 SLACK = 1e-7
-# Room allowed to a cell, in needs, where one need would not do: in tables that are no network.
+# Capacity of a cell, in needs, in tables that are not networks, in which one need may be too small.
 GENEROUS = 1e3
 
 
 class Flow(Value):
-    """Deviations from the true values, with M·y = 0, that withstand one threat."""
+    """Deviations y from the true values, with M·y = 0, that protect against one threat."""
 
     cells: Places
     amounts: Numbers
 
     def reach(self, own: int) -> float:
-        """How far the threatened cell moves."""
+        """Return how far the threatened cell moves."""
         return abs(float(self.amounts[self.cells == own][0]))
 
     def turned(self, need: float, own: int) -> "Flow":
-        """The same deviations the other way round, as far as another need asks."""
+        """Return the reversed flow, scaled to another need."""
         return Flow(self.cells, self.amounts * (-need / self.reach(own)))
 
     def fits(self, up: Numbers, down: Numbers) -> bool:
@@ -310,6 +310,6 @@ class Finder(Protocol):
 
 
 def flow_of(net: Numbers, need: float) -> Flow:
-    """A flow from the deviations of all cells."""
+    """Return the flow given by the deviations of all cells."""
     cells = np.flatnonzero(np.abs(net) > 1e-9 * need)
     return Flow(cells, net[cells])

@@ -119,9 +119,10 @@ Reasons = dict[int, list[Threat]]
 class SuppressionPruning:
     """Finds the superfluous suppressed cells of a problem; flows are over the suppressed cells only.
 
-    `reasons` are what earlier patterns of the problem needed their masks for, the last one first; new ones are added.
-    They are tried first: a mask that is needed is mostly needed for what it was needed for before, and one attack that
-    gets through is enough to keep it. Where programs go over all masked cells, what is removed does not depend on them.
+    `reasons` holds the threats for which earlier patterns of the problem needed a suppression, the latest first; the
+    search adds new ones. The search tries these threats first, because a suppression is usually needed for the same
+    threat again, and one successful attack is enough to keep it. If programs cover all suppressed cells, the reasons do
+    not change the result.
     """
 
     def __init__(
@@ -263,9 +264,10 @@ class SuppressionPruning:
 
 
 class QuickCheck:
-    """The suppressed cells of each relation, as they are published one by one.
+    """The suppressed cells of each linear constraint, updated as cells are published one by one.
 
-    A cell that is suppressed alone in a relation can be computed; of two, an insider who knows one computes the other.
+    A cell that is suppressed alone in a constraint can be computed; of two, an insider who knows one computes the
+    other.
     """
 
     def __init__(self, problem: SuppressionProblem) -> None:
@@ -281,7 +283,7 @@ class QuickCheck:
             self._members[relation].discard(cell)
 
     def exposes(self, cell: int) -> bool:
-        """Return whether publishing a cell discloses a sensitive one through single relations."""
+        """Return whether publishing a cell discloses a sensitive one through single constraints."""
         gone, waiting = {cell}, [cell]
         while waiting:
             for relation in self._of[waiting.pop()]:

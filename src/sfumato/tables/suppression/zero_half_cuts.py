@@ -15,21 +15,20 @@ from sfumato.tables.cells.system import BoolArray, Numbers, Places
 from sfumato.tables.suppression.master_problem import Cut
 from sfumato.values import Value
 
-# By what cuts are multiplied in search of whole numbers.
+# Factors by which cuts are multiplied to obtain integer coefficients.
 FACTORS = (1.0, 2.0, 3.0)
-# What a sum may cost: half of what is left to 1 is by how much its cut is violated.
+# Maximum cost of a sum; its cut is violated by half of the difference to 1.
 DEAREST = 0.95
-# How often columns are put in another order, how many sums are looked at, and how many cuts are made of them.
+# Number of column orders, of examined sums, and of cuts derived from them.
 TRIES, SUMS, MOST = 60, 1_500, 100
-# By how much chance changes the order of columns, and what rows are chosen.
+# Size of the random changes of the column order and of the choice of rows.
 COLUMN_WHIM, ROW_WHIM = 0.5, 0.15
-# How far a point must lie beyond a cut, by its distance, and how nearly parallel two cuts of a point may be.
+# Minimum distance of a point from a violated cut, and maximum parallelism of two cuts of a point.
 DISTANCE, PARALLEL = 5e-3, 0.8
 
 
 class ZeroHalf:
-    """The rows of whole numbers that patterns satisfy, and the cuts that halves of their sums give; the same seed, the
-    same cuts."""
+    """Integer rows that patterns satisfy, and the zero-half cuts of their sums; equal seeds give equal cuts."""
 
     def __init__(self, size: int) -> None:
         self._size = size
@@ -38,20 +37,20 @@ class ZeroHalf:
         self._new: list[Cut] = []
 
     def add(self, cut: Cut) -> None:
-        """Remember a cut, if it consists of whole numbers."""
+        """Add a cut to the rows if it has integer coefficients."""
         whole = _whole(cut)
         if whole is not None:
             self._new.append(whole)
 
     def cuts(self, shares: Numbers) -> list[Cut]:
-        """Cuts that a point violates, the furthest first."""
+        """Return the cuts that a point violates, the most distant first."""
         self._rows, self._new = self._rows.with_cuts(self._new), []
         tight = _tight(self._rows, shares)
         found = [cut for rows in self._sums(tight) if (cut := _half(self._rows, rows, shares)) is not None]
         return _selection(found, shares, self._size)
 
     def _sums(self, tight: "_Tight") -> Iterator[Places]:
-        """The rows of sums that are even where a point leaves cells open, and odd on the right side."""
+        """Yield the rows of sums that are even in all open cells of a point and odd on the right-hand side."""
         from sfumato.tables.suppression.kernels import odd_sums
 
         if not len(tight.prices) or not len(tight.rows):
@@ -60,7 +59,7 @@ class ZeroHalf:
         own = np.packbits(np.eye(size, -(-size // 64) * 64, dtype=bool), axis=1, bitorder="little").view(np.uint64)
         found, known, count = np.empty((SUMS, own.shape[1]), np.uint64), set[bytes](), 0
         for turn in range(TRIES):
-            # The first time by what cells cost, then by chance as well.
+            # The first order follows the cost of cells; later orders are partly random.
             whim = self._chance.random(len(tight.prices)) * (COLUMN_WHIM if turn else 0.0)
             order = np.argsort(-(tight.prices + whim), kind="stable")
             whims = self._chance.random(size) * (ROW_WHIM if turn else 0.0)
@@ -73,7 +72,7 @@ class ZeroHalf:
 
 
 class _Rows(Value):
-    """Rows of whole numbers: Σ weights · x ≥ least, all entries after one another."""
+    """Integer rows Σ weights · x ≥ least in sparse format, with all entries in one array."""
 
     cells: Places
     weights: Places
@@ -100,11 +99,11 @@ class _Tight(Value):
     """The rows that a point satisfies almost exactly.
 
     Attributes:
-        rows: Which they are.
-        words: Bits of the cells in which they are odd, of those that the point leaves open.
-        odd: Whether their right sides are, where cells beyond a half are counted from the other end.
-        slack: By how much the point satisfies them.
-        prices: For each of the cells, how far it is from the nearer end.
+        rows: The numbers of the rows.
+        words: Bits of the open cells in which each row is odd.
+        odd: Whether the right-hand side is odd if cells above one half are complemented (1 - x).
+        slack: The slack of each row at the point.
+        prices: The distance of each cell from the nearer of 0 and 1.
     """
 
     rows: Places
@@ -115,7 +114,7 @@ class _Tight(Value):
 
 
 def _whole(cut: Cut) -> Cut | None:
-    """A cut in whole numbers; None where it does not consist of them."""
+    """Return a cut with integer coefficients; None if no factor gives them."""
     for factor in FACTORS:
         weights, least = cut.weights * factor, cut.least * factor
         if np.abs(weights - np.round(weights)).max(initial=0.0) < 1e-7 and abs(least - np.round(least)) < 1e-6:
@@ -138,7 +137,7 @@ def _tight(rows: _Rows, shares: Numbers) -> _Tight:
     bits[line[owners[used]], place[rows.cells[used]]] = True
     bits[:, -1] = (rows.least[near] + turned[near]) % 2 == 1
     words = np.packbits(bits, axis=1, bitorder="little").view(np.uint64)
-    # Of rows that are odd in the same cells the one that costs least stands for all.
+    # Of all rows that are odd in the same cells, keep the one with the smallest slack.
     order = np.argsort(slack[near], kind="stable")
     kept = order[np.sort(np.unique(words[order], axis=0, return_index=True)[1])]
     open_shares = shares[cells]
@@ -152,7 +151,7 @@ def _tight(rows: _Rows, shares: Numbers) -> _Tight:
 
 
 def _half(rows: _Rows, chosen: Places, shares: Numbers) -> Cut | None:
-    """Half of a sum, rounded: upwards, and for cells that a point has more than half of from the other end."""
+    """Return half of a sum, rounded up after complementing the cells above one half at the point."""
     weights, least = np.zeros(len(shares), np.int64), int(rows.least[chosen].sum())
     for row in chosen.tolist():
         entries = rows.entries(row)
@@ -171,7 +170,7 @@ def _half(rows: _Rows, chosen: Places, shares: Numbers) -> Cut | None:
 
 
 def _selection(cuts: list[Cut], shares: Numbers, size: int) -> list[Cut]:
-    """The cuts that a point lies furthest beyond, none of them nearly parallel to another."""
+    """Return the cuts with the largest distance from a point, no two of them nearly parallel."""
     lengths = [float(np.sqrt(cut.weights @ cut.weights)) for cut in cuts]
     distances = np.array([cut.short(shares) / max(length, 1e-9) for cut, length in zip(cuts, lengths, strict=True)])
     chosen: list[Cut] = []
