@@ -30,11 +30,11 @@ class DataPlan(PlanPart):
         missing: Texts that mean "missing", in addition to an empty field.
         on_invalid: What to do with a value that its type or hierarchy does not accept.
         spellings: Whether spelling variants of one sensitive value (HIV, hiv, H.I.V.) are treated as one value.
-        on_missing: What a missing value is: a category of its own, a match for anything, or a reason to drop the row.
+        on_missing: How missing values count: as a separate category, as a match for any value, or by dropping the row.
         table: Table of a database file, or sheet of a workbook.
         memory_limit: The most memory that the engine may use, for example 2GB; what exceeds it goes to
         temp_folder: The folder for rows that do not fit in memory, relative to the plan; by default the system's.
-        codes: Texts that mean "missing" in one column, as the plan's columns say; no key of `data`.
+        codes: Missing value codes of single columns, from the column plans; not a key of `data`.
     """
 
     source: Annotated[PlanPath | None, KeyInfo("path of the data, relative to the plan")] = None

@@ -42,7 +42,7 @@ def _digest(row: int, key: str) -> bytes:
 def place_hash(row: int, key: str) -> str:
     """Return the digits that place a row (numbered from 1): a part of the hash that it shares with its neighbors.
 
-    The parts of a hash are independent, so each row is placed as if it had a hash of its own.
+    The parts of a hash are independent, so each row is placed as if by a separate hash.
 
     >>> place_hash(6, "key:") == row_hash(1, "key:")[16:32]
     True
@@ -116,7 +116,7 @@ def uniforms(key: str, count: int, identities: Sequence[str] | None = None) -> F
 
     Args:
         key: Key of the random numbers.
-        count: How many rows there are.
+        count: The number of rows.
         identities: What identifies each row in every release; None uses the position of a row.
 
     >>> uniforms("key", 2).round(6).tolist()

@@ -29,7 +29,9 @@ class FileRows(Value):
 
     Attributes:
         parent: The parent file; None for that of the persons.
-        columns: Its quasi-identifiers; ladders: their hierarchies; codes: (rows, columns).
+        columns: The quasi-identifiers of the file.
+        ladders: The hierarchies of the quasi-identifiers.
+        codes: The value codes, an array (rows, columns).
         above: For each row the index of its parent row.
     """
 
@@ -132,7 +134,8 @@ class Search(Value):
 
     Attributes:
         most_withheld: Maximum number of suppressed persons.
-        lowest, highest: The levels of each column between which the search stays.
+        lowest: The lowest level the search may use, for each column.
+        highest: The highest level the search may use, for each column.
     """
 
     relations: LinkedFiles

@@ -54,8 +54,11 @@ class SharedHistories(Value):
     """Result of comparing releases, computed before a release is published and for published ones.
 
     Attributes:
-        k: Required group size; persons: in any release; groups, smallest: of one history, and the smallest size;
-            below: the persons of groups that are smaller than k.
+        k: Required group size.
+        persons: Number of persons in any release.
+        groups: Number of groups of persons who share a history.
+        smallest: Size of the smallest group.
+        below: Number of persons in groups smaller than k.
     """
 
     k: int
@@ -75,7 +78,8 @@ def judge_histories(
     """Evaluate what a comparison of releases reveals.
 
     Args:
-        releases: For each, the class of each person by key; erased: how many erased persons left each row.
+        releases: For each release, the class of each person by key.
+        erased: For each release, the number of erased persons who left each row.
     """
     persons = {person for release in releases for person in release}
     groups = groups_of(tuple(release.get(person) for release in releases) for person in persons)
@@ -93,8 +97,8 @@ def with_erased(groups: Mapping[History, int], erased: Sequence[Mapping[Hashable
     in some releases only is returned to the group with the same history in the other releases.
 
     Args:
-        groups: How many persons share each history, the class in each release being the rows of a person.
-        erased: For each release, how many persons who were erased left each row: several rows alike of one are one.
+        groups: The number of persons with each history, where the class in each release is the rows of a person.
+        erased: For each release, the number of erased persons who left each row; equal rows of a person count once.
 
     >>> history = (("c",), ("d",))
     >>> [with_erased({history: 2}, rows, 3)[history] for rows in ([{"c": 1}, {"d": 1}], [{"c": 1}, {}])]
@@ -127,12 +131,12 @@ def _fellows(history: History, sizes: Mapping[History, int], left: Sequence[Coun
 
 
 def _apart(history: History, other: History) -> History:
-    """Return the part of a history where another one has nothing."""
+    """Return the part of a history in the releases in which another history has no class."""
     return tuple(mine if theirs is None else None for mine, theirs in zip(history, other, strict=True))
 
 
 def _available(history: History, left: Sequence[Counter[Hashable]]) -> int:
-    """Return for how many persons of a history the rows of erased ones suffice."""
+    """Return the number of persons of a history for whom the rows of erased persons suffice."""
     numbers = [
         rows[row] // times
         for rows, state in zip(left, history, strict=True)
@@ -151,7 +155,7 @@ def _take(history: History, number: int, left: Sequence[Counter[Hashable]]) -> N
 
 # Whether persons satisfy the models with rows of a class: now, or (False) as last published.
 Keeps = Callable[[Sequence[str], Hashable, bool], bool]
-# The branch of a person before, and with the current rows; None if nothing of them is published.
+# The branch of a person before and with the current rows; None if none of the rows are published.
 Step = tuple[History, History | None]
 
 
@@ -168,7 +172,8 @@ def match_persons(
     """Decide which persons are published.
 
     Args:
-        histories: Of every person in an earlier release; classes: current classes of all persons present.
+        histories: The history of every person in an earlier release.
+        classes: The current classes of all persons present.
         order: Order in which persons are suppressed to protect others; it must be unpredictable.
 
     >>> placement = match_persons({"a": (1,), "b": (1,), "c": (1,), "d": (1,)}, {"a": 1, "b": 1, "c": 1}, str,
@@ -208,7 +213,7 @@ def _steps(before: History, now: Hashable) -> list[Step]:
 def _placed(
     steps: Mapping[str, Sequence[Step]], several: set[str], order: Callable[[str], str], keeps: Keeps
 ) -> dict[str, int]:
-    """Return in how many of their branches persons are published."""
+    """Return the number of branches in which persons are published."""
     cohorts: dict[History, dict[History | None, list[str]]] = {}
     for person, entries in steps.items():
         for before, now in entries:
@@ -284,7 +289,7 @@ class HistoryBranches(Value):
         return min(self.groups.values(), default=0)
 
     def below(self, k: int) -> int:
-        """Return how many persons share a branch with fewer than k; a person with several such branches counts once."""
+        """Return the number of persons in branches of fewer than k; a person with several such branches counts once."""
         return min(self.persons, sum(size for size in self.groups.values() if size < k))
 
 
@@ -328,7 +333,8 @@ def attack_rows(
     """Find classes in both of two releases in which fewer than k rows were added or removed.
 
     Args:
-        earlier, later: For each class, its rows by their other values.
+        earlier: For each class of the earlier release, its rows by their other values.
+        later: The same for the later release.
     """
     isolated, classes = 0, 0
     both = earlier.keys() & later.keys()

@@ -94,8 +94,11 @@ class AttackColumn(Value, dict=True):
     """One column: labels of the published rows, values of original and control rows, and the meaning of the labels.
 
     Attributes:
-        labels, values: The distinct texts of published rows, and of original and control rows together.
-        published, raw, control: The code of each row.
+        labels: The distinct texts of the published rows.
+        values: The distinct texts of the original and control rows together.
+        published: The code of each published row, as its index in `labels`.
+        raw: The code of each original row, as its index in `values`.
+        control: The code of each control row, as its index in `values`.
         ladder: The hierarchy behind the labels, if known.
     """
 

@@ -24,7 +24,7 @@ from sfumato.microdata.attacks.result import SENSITIVE_KNOWN, AttackResult, Rate
 from sfumato.microdata.attacks.singling_out import Told
 from sfumato.values import Value, replace
 
-# More distinct values are too many for a classifier.
+# Maximum number of distinct values that a classifier predicts.
 MOST_VALUES = 50
 LEAST_ROWS = 20
 # Larger tables are sampled to this size: trees with so few leaves learn no more from more rows.
@@ -60,7 +60,7 @@ class Trees(Value):
         """Return predictions for original rows by classifiers trained without the rows' own published records.
 
         Args:
-            own: The published row of each.
+            own: The index of each person's published row.
         """
         parts = np.random.default_rng(self.seed).permutation(len(self.target.published)) % PARTS
         said = np.zeros(len(persons), np.int32)
@@ -71,7 +71,7 @@ class Trees(Value):
         return said
 
     def _said(self, learned: npt.NDArray[np.bool_], persons: Mapping[str, Codes]) -> dict[str, Codes]:
-        """Return the predictions by a classifier trained on some rows, or on a sample if these are very many."""
+        """Return the predictions of a classifier trained on the given rows, or on a sample of many rows."""
         from threadpoolctl import threadpool_limits
 
         rows = self._some(np.flatnonzero(learned))
@@ -142,7 +142,8 @@ def infer(
     """Run the inference attacks on each published sensitive column.
 
     Args:
-        least: Minimum number of rows that protect a person; told: called after each part of the work.
+        least: Minimum number of rows that protect a person.
+        told: Progress callback, called after each part of the work.
     """
     targets = tuple(column for column in rows.shown if column.name in rows.sensitive and len(rows.shown) > 1)
     if not targets:
@@ -246,7 +247,8 @@ class _Hunt(Value):
         return hidden
 
     def _own_rows(self, target: AttackColumn) -> tuple[Ints, Ints]:
-        """Return how many rows of each person are as near as the target, and how many of them have the same value."""
+        """Return, for each person, the number of rows as near as the target and the number of these with the same
+        value."""
         chosen = self.persons["raw"]
         if "raw" not in self.rows.persons:
             one = np.ones(len(chosen), np.int64)

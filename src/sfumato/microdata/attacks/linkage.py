@@ -38,9 +38,11 @@ class Votes(Value):
     """The values of a column in the nearest rows of each target.
 
     Attributes:
-        labels, counts: The most frequent label, and its count.
-        next_labels, next_counts: The second most frequent label, -1 if there is none, and its count.
-        rows: How many rows are nearest.
+        labels: The most frequent label.
+        counts: The count of the most frequent label.
+        next_labels: The second most frequent label, or -1 if there is none.
+        next_counts: The count of the second most frequent label.
+        rows: The number of nearest rows.
     """
 
     labels: Ints
@@ -238,7 +240,7 @@ def link(
     """Run the attack with the published columns divided into two sets; None if there are fewer than two.
 
     Args:
-        told: Called after each part of the work.
+        told: Progress callback, called after each part of the work.
     """
     columns = rows.shown
     if len(columns) < 2:
@@ -282,8 +284,9 @@ def link_register(rows: AttackRows, members: Codes, strangers: Codes) -> AttackR
     """Count the persons of a register whom exactly one published row matches in all shared columns.
 
     Args:
-        rows: With the register's rows as original ones; members, strangers: which of them are in the data, and which
-            not.
+        rows: The attacked rows, with the register's rows as the original ones.
+        members: Register rows of persons who are in the data.
+        strangers: Register rows of persons who are not in the data.
     """
     fits = _fitting(rows.shown)
     alone = fits == 1
@@ -298,7 +301,7 @@ def link_register(rows: AttackRows, members: Codes, strangers: Codes) -> AttackR
 
 
 def _fitting(columns: Sequence[AttackColumn]) -> Codes:
-    """Return how many published rows match each row of the register."""
+    """Return, for each row of the register, the number of published rows that match it."""
     number = len(columns[0].raw)
     counts = np.zeros(number, np.int32)
     for row in range(number):

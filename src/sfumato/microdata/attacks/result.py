@@ -69,14 +69,17 @@ class AttackResult(Value):
     """The result of one attack.
 
     Attributes:
-        name: Kind of attack; variant: what is special about this one.
-        baseline: A guesser who ignores the release; control: the same attack on rows that were never published.
+        name: Kind of attack.
+        variant: What distinguishes this attack from others of its kind.
+        baseline: Success rate of a guesser who ignores the release.
+        control: Success rate of the same attack on control rows, which were never published.
         certain: Persons about whom something is then known for certain, which chance cannot explain.
         counted: Whether a success counts against the release; other attacks are outside every guarantee.
         evidence: Whether it succeeded more often than chance, control and baseline explain.
         without_own_row: Success rate with the target's own row left out of the guess, for targets protected by others;
             None if it makes no difference. If present, success is evaluated by it.
-        details: Further metrics; remark: a note for the reader.
+        details: Further metrics.
+        remark: A note for the reader of the report.
     """
 
     name: str

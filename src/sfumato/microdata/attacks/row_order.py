@@ -87,7 +87,7 @@ def by_r(seed: int, number: int, first: int | None = None) -> Order:
 
 
 def _drawn(state: tuple[Sequence[int], int], wanted: int, order_of: Callable[[Order], Order]) -> Order:
-    """Return an order from the words of a Mersenne twister, drawing as many words as needed."""
+    """Return a row order generated from the words of a Mersenne twister."""
     size = 4 * wanted + 100
     while True:
         twister = np.random.RandomState()
@@ -121,9 +121,10 @@ def attack_order(
     """Return the most successful of all orders.
 
     Args:
-        others: Further original columns by which rows may be sorted; seeds: known to the attacker.
+        others: Further original columns by which rows may be sorted.
+        seeds: Seeds that the attacker knows.
         shuffles: Further programs that draw orders from seeds.
-        told: Called after each order.
+        told: Progress callback, called after each order.
     """
     published, number, _ = rows.sizes
     reading = _Reading(_Fits(rows), published, number)
@@ -235,7 +236,8 @@ class _Reading:
     """Parallel reading of both files.
 
     Attributes:
-        published: Number of published rows read; first: maximum number of original rows read in an order.
+        published: Number of published rows read.
+        first: Maximum number of original rows read in an order.
     """
 
     def __init__(self, fits: _Fits, published: int, number: int) -> None:
@@ -243,19 +245,20 @@ class _Reading:
         self._window = _longest_gap(max(number - published, 0) / max(number, 1)) + 1
         self._is_whole = published == number
         self.published = min(published, _MOST_READ if self._is_whole else _LOOKED_AT)
-        # For few original rows the table is computed at once; for many, most pairs are never needed.
+        # For few original rows the table is computed at once. For many rows, the attack never needs most pairs.
         few = not self._is_whole and number <= _FEW_ROWS
         self._table = fits.first_rows(self.published, number) if few else None
         self.first = min(number, self.published * (1 if self._is_whole else self._window))
 
     def matched(self, order: Order) -> int:
-        """Return how many published rows match the original rows in an order; rows that were left out are skipped."""
+        """Return the number of published rows that match the original rows in an order, skipping suppressed rows."""
         if self._is_whole:
             return int(self._fits.pairs(np.arange(self.published), order[: self.published]).sum())
         return self._in_turn(order[: self.first])
 
     def _in_turn(self, order: Order) -> int:
-        """Return how many published rows match in one pass over the original rows, some of which were left out."""
+        """Return the number of published rows that match in one pass over the original rows, some of which are
+        missing."""
         matched, at = 0, 0
         for row in range(self.published):
             raw = order[at : at + self._window]

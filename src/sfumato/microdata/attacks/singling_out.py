@@ -63,7 +63,7 @@ class PredicateCounts:
         self._begins = [begins for _, begins in lists]
 
     def of(self, predicates: Sequence[Predicate], enough: int, told: Told = lambda: None) -> Counts:
-        """Return how many rows satisfy each predicate; numbers above `enough` are reported as `enough` + 1."""
+        """Return the number of rows that satisfy each predicate; numbers above `enough` become `enough` + 1."""
         parts = [np.zeros(0, np.int64)]
         for start in range(0, len(predicates), AT_ONCE):
             parts.append(self._some(predicates[start : start + AT_ONCE], enough))
@@ -95,7 +95,7 @@ class PredicateCounts:
         return counts
 
     def _number(self, column: int, truth: npt.NDArray[np.bool_]) -> int:
-        """Return how many rows have a code that satisfies a condition."""
+        """Return the number of rows whose code satisfies a condition."""
         return int(np.diff(self._begins[column])[truth].sum())
 
     def _truth(self, condition: Condition) -> npt.NDArray[np.bool_]:
@@ -130,7 +130,7 @@ def single_out(
     """Run the attacks by one and by several columns; those that use sensitive values are outside every guarantee.
 
     Args:
-        told: Called after each part of the work.
+        told: Progress callback, called after each part of the work.
     """
     columns = rows.shown
     if not columns:

@@ -99,7 +99,7 @@ def _bits(size: int) -> int:
 
 
 def counted_words(words: Words) -> tuple[Words, npt.NDArray[np.int64]]:
-    """The distinct words in their order, and how many there are of each.
+    """The distinct words in ascending order, and the count of each.
 
     >>> [part.tolist() for part in counted_words(np.array([7, 3, 7], np.uint64))]
     [[3, 7], [1, 2]]
@@ -149,7 +149,7 @@ class CountDifference(Value):
         return int(self.rows.sum())
 
     def differing(self, other: "CountDifference") -> int:
-        """Return how many combinations have a different number of rows in the other count.
+        """Return the number of combinations with a different number of rows in the other count.
 
         >>> one, two = np.array([[0], [1]]), np.array([5, 7])
         >>> other = CountDifference((["b", "a", "c"],), np.array([[1], [2]]), np.array([5, 7]))
@@ -159,7 +159,7 @@ class CountDifference(Value):
         return int(np.count_nonzero(self._differences(other)))
 
     def exceeded(self, other: "CountDifference") -> int:
-        """Return how many combinations have more rows in the other count."""
+        """Return the number of combinations with more rows in the other count."""
         return int(np.count_nonzero(self._differences(other) < 0))
 
     def _differences(self, other: "CountDifference") -> Counts:
@@ -184,10 +184,10 @@ def _together(here: Texts, there: Texts) -> tuple[int, AnyCodes, AnyCodes]:
 
 
 def numbers_of(codes: AnyCodes, sizes: Sequence[int]) -> tuple[Counts, Counts]:
-    """Number combinations, equal ones alike, in the order of their codes; also return their first positions.
+    """Number distinct combinations in the order of their codes; also return their first positions.
 
     Args:
-        sizes: How many codes each column has.
+        sizes: The number of codes of each column.
 
     >>> numbers_of(np.array([[1, 0], [0, 2], [1, 0]]), [2, 3])
     (array([1, 0, 1]), array([1, 0]))
@@ -212,7 +212,9 @@ def matching_rows(codes: Codes, unknown: BoolArray, counts: Counts) -> Counts:
     """For each combination, the rows that match it, itself included.
 
     Args:
-        codes: (combinations, columns); unknown: which of them are missing; counts: rows of each.
+        codes: The value codes, an array (combinations, columns).
+        unknown: Which codes are missing values.
+        counts: The number of rows of each combination.
 
     >>> matching_rows(np.array([[0], [1], [2]]), np.array([[False], [False], [True]]), np.array([1, 2, 4])).tolist()
     [5, 6, 7]
@@ -228,7 +230,8 @@ def by_patterns(codes: Codes, patterns: BoolArray, owners: Counts, counts: Count
     """Count matches by pairs of patterns of missing columns; fast if there are few patterns.
 
     Args:
-        patterns: (patterns, columns); owners: the pattern of each combination.
+        patterns: The distinct patterns, an array (patterns, columns).
+        owners: The pattern of each combination.
     """
     matches = np.zeros(len(counts), np.int64)
     sizes = codes.max(axis=0, initial=0) + 1

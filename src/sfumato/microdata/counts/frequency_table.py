@@ -128,7 +128,7 @@ class FrequencyTable(Value, dict=True):
         return EquivalenceClasses(self.counts, {**self.sensitive, **self.persons})
 
     def value_count(self, place: int) -> int:
-        """Return how many distinct values of a column occur, missing values not counted."""
+        """Return the number of distinct values of a column, without missing values."""
         rows = self.marginal(place)
         return sum(value is not None and bool(rows[code]) for code, value in enumerate(self.ladders[place].values))
 
@@ -305,7 +305,7 @@ def _grouped(
 def _content(
     name: str, text_counts: ValueCounts, kept: Counts, owners: Counts, counts: Counts, classes: int, plan: Plan
 ) -> tuple[Histogram, tuple[str | None, ...]]:
-    """Return the value counts of a sensitive column in each combination; missing values are one value of their own."""
+    """Return the value counts of a sensitive column in each combination; missing values count as one value."""
     place = text_counts.columns.index(name)
     texts = values_of(text_counts.values[place], plan.data.missing)
     # In input order: the texts are mostly sorted already, so sorting would be wasted work.

@@ -123,7 +123,7 @@ class Grouper:
 
     Args:
         enough: Number of persons with which a class satisfies all models on persons; None if there is none.
-            Classes with so many additive persons omit the others.
+            Classes with this many additive persons omit the others.
     """
 
     def __init__(self, table: FrequencyTable, enough: int | None = None) -> None:

@@ -83,8 +83,9 @@ def person_histogram(owners: Ints, values: Ints, entries: PersonCount, classes: 
     """Return the persons of each class.
 
     Args:
-        owners: The class of each entry, or DROPPED; values: the code of its value, 0 where none is counted.
-        size: How many values there are.
+        owners: The class of each entry, or DROPPED.
+        values: The code of each entry's value, 0 if no values are counted.
+        size: The number of distinct values.
     """
     added = (entries.persons == ADDED_UP) & (owners != DROPPED)
     single = (entries.persons != ADDED_UP) & (owners != DROPPED)
@@ -237,7 +238,8 @@ def persons_of_rows(
     """Return combinations with the number of additive persons, and one entry per other person, by number.
 
     Args:
-        combinations: The packed codes of each row; persons: the number of its person.
+        combinations: The packed codes of each row.
+        persons: The number of each row's person.
         value_bits: Bits of a sensitive value's code in these; pairs of value and person are then additive.
 
     Returns:

@@ -16,7 +16,7 @@ from sfumato.microdata.models.equivalence_classes import MILLIONTHS, WEIGHTS, Co
 from sfumato.values import Value, replace
 
 Labels = tuple[str | None, ...]
-# An upper bound of the number of persons who ever lived.
+# Upper bound of the number of humans in history, as a plausibility limit.
 MOST_PERSONS = 10**12
 _COMMA = re.compile(r"\d+,\d+")
 
@@ -112,7 +112,9 @@ class Households(Value):
     """The assignment of rows to households.
 
     Attributes:
-        combinations: The combination of each entry; numbers: its household, -1 where it has none; rows: its rows.
+        combinations: The combination of each entry.
+        numbers: The household of each entry, or -1 for none.
+        rows: The number of rows of each entry.
     """
 
     combinations: Counts

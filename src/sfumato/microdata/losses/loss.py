@@ -33,8 +33,9 @@ class Charges(Value):
     """The additional loss of suppressing a row, for each column, level and label of the row.
 
     Attributes:
-        values: All of them in one array; offsets: (columns, levels) where each column's level begins.
-        constant: (columns, levels) the charge where it is the same for every label of the level, else NaN.
+        values: The losses of all columns and levels in one array.
+        offsets: The start of each column's level in `values`, an array (columns, levels).
+        constant: The charge if it is the same for every label of a level, else NaN; an array (columns, levels).
     """
 
     values: Floats
@@ -46,11 +47,14 @@ class SweepResult(Value):
     """Metrics of the nodes of one height when classes below k are suppressed; one entry per node.
 
     Attributes:
-        levels: Of each node, (nodes, columns).
-        all_classes: Classes before suppression; classes: those kept, smallest and largest their sizes.
-        squares: Sum over all classes of size * max(size, k); lost_squares: the same over the suppressed ones.
-        charges: What suppression adds for each column, summed over rows, (nodes, columns).
-        all_smallest, all_largest: Sizes of classes before suppression.
+        levels: The levels of each node, an array (nodes, columns).
+        all_classes: Number of classes before suppression.
+        classes: Number of classes kept; `smallest` and `largest` are their extreme sizes.
+        squares: Sum over all classes of size * max(size, k).
+        lost_squares: The same sum over the suppressed classes.
+        charges: The additional loss by suppression, summed over rows; an array (nodes, columns).
+        all_smallest: Smallest class size before suppression.
+        all_largest: Largest class size before suppression.
     """
 
     levels: Counts
@@ -86,7 +90,8 @@ class Prepared(Protocol):
         ...
 
     def terms(self, grouped: Grouped, failing: BoolArray, suppressed_rows: int) -> LossTerms:
-        """Return the parts of the loss at a node whose failing classes, with so many rows together, are suppressed."""
+        """Return the parts of the loss at a node after suppressing its violating classes with the given number of
+        rows."""
         ...
 
     def value(self, total: float) -> float:
@@ -94,7 +99,7 @@ class Prepared(Protocol):
         ...
 
     def per_column(self, grouped: Grouped, failing: BoolArray) -> dict[str, float]:
-        """Return the loss of each column if the loss is defined by columns, else nothing."""
+        """Return the loss of each column, or an empty result if the loss is not defined by columns."""
         ...
 
 

@@ -1,4 +1,4 @@
-"""Registry of the losses that a plan may name; each module is loaded when a plan asks for it."""
+"""Registry of the losses that a plan may name; the registry loads a module on first use."""
 
 from sfumato.microdata.counts.frequency_table import FrequencyTable
 from sfumato.microdata.losses import additive_losses as level_losses

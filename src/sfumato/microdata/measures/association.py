@@ -48,7 +48,7 @@ class Associations(Value):
 
 
 def associations(view: RecodedView) -> Associations:
-    """Measure pairs of columns, as many as the work limit allows."""
+    """Measure pairs of columns within the work limit."""
     width = len(view.columns)
     chosen = list(combinations(range(width), 2))
     most = max(MAX_WORK // max(len(view.pieces.rows), 1), 1)
@@ -88,8 +88,9 @@ class _Codes(Value):
     """A table of codes with weights.
 
     Attributes:
-        codes: (lines, columns); rows: how many rows each line represents.
-        informative: For each column which codes are neither missing nor `*`; pairs are measured over these.
+        codes: The value codes, an array (lines, columns).
+        rows: The number of rows that each line represents.
+        informative: For each column, which codes are neither missing nor `*`; pairs are measured over these.
     """
 
     codes: npt.NDArray[np.int32]

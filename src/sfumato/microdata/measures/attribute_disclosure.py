@@ -35,13 +35,16 @@ class AttributeDisclosureMetrics(Value):
 
     Attributes:
         classes: Classes that show the column.
-        homogeneous_classes: Classes in which all rows have the same value and none is missing; homogeneous_rows: their
-            rows.
-        l: The smallest number of values in a class; t: the largest distance of a class to all published rows.
+        homogeneous_classes: Classes in which all rows have the same value and none is missing.
+        homogeneous_rows: Rows of these classes.
+        l: The smallest number of distinct values in a class.
+        t: The largest distance between the distributions of a class and of all published rows.
         spellings: Number of written values beyond the distinct meanings.
         l_without_spelling_variants: The smallest number of values in a class with spelling variants counted as one.
-        blank_classes, blank_rows: Classes in which all values are missing, and their rows.
-        part_blank_classes, part_blank_rows: Classes in which some values are missing and all others are equal.
+        blank_classes: Classes in which all values are missing.
+        blank_rows: Rows of these classes.
+        part_blank_classes: Classes in which some values are missing and all others are equal.
+        part_blank_rows: Rows of these classes.
     """
 
     classes: int
@@ -63,18 +66,18 @@ class AttributeDisclosureMetrics(Value):
 
 
 class UniqueRows(Value):
-    """How many published rows are unique by some columns that are no quasi-identifiers."""
+    """Number of published rows that are unique by some columns that are no quasi-identifiers."""
 
     columns: tuple[str, ...]
     rows: int
 
 
 class SeveralKnown(Value):
-    """How many published rows several columns that are no quasi-identifiers make unique together.
+    """Number of published rows that are unique by several columns jointly, none of them a quasi-identifier.
 
     Attributes:
-        columns: How many such columns there are.
-        known: How many of them an attacker knows about a person, in addition to the quasi-identifiers.
+        columns: The number of such columns.
+        known: The number of these columns that an attacker knows in addition to the quasi-identifiers.
         rows: The rows that these make unique, on average over some choices of columns.
         all_rows: The rows that all these columns make unique, without the quasi-identifiers.
     """
@@ -95,8 +98,8 @@ class Disclosure(Value):
         inference_risks: Columns that predict a quasi-identifier.
         pair_inferences: Columns nearly determined by two quasi-identifiers, or by one and another column.
         largest_share: The largest share of a class's rows that belong to one person, if persons are counted.
-        unmeasured: What was left out because there are too many rows, in sentences.
-        several: Rows that several columns make unique together, if there are many columns.
+        unmeasured: Notes on measures omitted because the table has too many rows.
+        several: Rows that are unique by several columns jointly, if there are many columns.
     """
 
     sensitive: Mapping[str, AttributeDisclosureMetrics] = field(default_factory=dict)
@@ -207,7 +210,7 @@ def unique_rows(
     besides: Sequence[str] = (),
     person: str | None = None,
 ) -> UniqueRows:
-    """Return how many rows are unique by some columns; missing and suppressed values identify no row.
+    """Return the number of rows unique by some columns; missing and suppressed values identify no row.
 
     Args:
         text_counts: Published rows, counted by these columns at least.

@@ -40,7 +40,8 @@ class Subsets(Value):
     """All sets of columns that were measured, the most distinguishing of each size first.
 
     Attributes:
-        complete: Whether all sets were measured; total: how many there are.
+        complete: Whether all sets were measured.
+        total: The number of sets.
     """
 
     sets: tuple[ColumnSetRisk, ...]
@@ -49,7 +50,7 @@ class Subsets(Value):
 
 
 def all_sets(table: FrequencyTable) -> list[list[ColumnSet]] | None:
-    """Return all sets of quasi-identifiers, grouped by size, large ones first; None if there are too many."""
+    """Return all sets of quasi-identifiers by size, the largest first; None above the limit."""
     width = len(table.columns)
     few = width <= MAX_COLUMNS and (2**width - 1) * len(table.counts) <= MAX_WORK * 4
     return list(column_sets(table, width)) if few else None
@@ -106,7 +107,10 @@ class Contribution(Value):
 
     Attributes:
         level: The level it is generalized to; None if it is left out.
-        uniques_before, uniques: Unique rows before and after; average_before, average: the average risk.
+        uniques_before: Unique rows before.
+        uniques: Unique rows after.
+        average_before: Average risk before.
+        average: Average risk after.
     """
 
     column: str
@@ -127,7 +131,7 @@ class Contribution(Value):
 
 
 def of_columns(table: FrequencyTable, work: int = MAX_WORK) -> tuple[Contribution, ...]:
-    """Return the contribution of each column: the risk without it; nothing if the table is too large."""
+    """Return the contribution of each column, the risk without it; empty if the table is too large."""
     if len(table.columns) * len(table.counts) > work:
         return ()
     grouper = Regrouper(table)
@@ -139,7 +143,7 @@ def of_columns(table: FrequencyTable, work: int = MAX_WORK) -> tuple[Contributio
 
 
 def of_steps(table: FrequencyTable, work: int = MAX_WORK) -> tuple[Contribution, ...]:
-    """Return the risk reduction of each level of each hierarchy; nothing if the table is too large."""
+    """Return the risk reduction of each level of each hierarchy; empty if the table is too large."""
     steps = sum(ladder.height - 1 for ladder in table.ladders)
     if steps * len(table.counts) > work:
         return ()

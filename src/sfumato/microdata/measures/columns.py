@@ -53,7 +53,7 @@ def coded_shares(publish: PublishPlan, rows: RowsByValue) -> list[Share]:
 
 
 def counted_shares(before: RowsByValue, after: RowsByValue, numeric: bool = False) -> tuple[list[Share], int]:
-    """Return the shares of the values of a column, the most frequent first, and how many others there are.
+    """Return the proportions of a column's values, most frequent first, and the number of further values.
 
     Args:
         numeric: Whether its values are numbers and not codes: many distinct ones are binned.
@@ -163,7 +163,7 @@ def _key(text: str) -> str | float:
 
 
 def _values_of(table: FrequencyTable, place: int) -> Counts:
-    """How many rows have each value of a column, or persons where these are counted."""
+    """Number of rows with each value of a column; of persons, if the plan counts persons."""
     members = table.persons.get(PERSONS)
     if members is None:
         return table.marginal(place)
@@ -253,7 +253,8 @@ class TransformedColumn(Value):
     """The effect of operations on a column.
 
     Attributes:
-        values: Distinct original numbers; left: distinct published values.
+        values: Number of distinct original numbers.
+        left: Number of distinct published values.
         mean_change: Mean absolute change of numbers published as numbers; None if there are none.
         deviation: The standard deviation of the original numbers, for comparison with the change.
         labeled: The share of rows with a label instead of a number: beyond a limit, or an interval.
@@ -275,7 +276,7 @@ def coded_column(name: str, publish: PublishPlan, rows: Mapping[str, int]) -> Tr
     """Return the effect of operations on a column; None if it has no numbers.
 
     Args:
-        rows: How many rows have each text.
+        rows: The number of rows with each text.
 
     >>> coded = coded_column("income", PublishPlan(round=100.0, top=900.0), {"210": 1, "390": 2, "1000": 1})
     >>> coded.values, coded.left, coded.mean_change, coded.labeled

@@ -49,10 +49,12 @@ class InferenceRisk(Value):
 
 
 def may_infer(rows: int, distinct: int, kept: int) -> bool:
-    """Return whether a column may predict anything: nothing can be predicted for rows with a value of their own.
+    """Return whether a column may predict anything; a value that occurs in one row predicts nothing.
 
     Args:
-        rows: All rows; distinct: values of the column among them; kept: rows that are published.
+        rows: Number of all rows.
+        distinct: Number of distinct values of the column.
+        kept: Number of published rows.
 
     >>> may_infer(100, 40, 100), may_infer(100, 90, 100)
     (True, False)
@@ -217,7 +219,7 @@ def sensitive_pair_inferences(
         text_counts: Value counts of all these columns together.
         known: The quasi-identifiers among them.
         private: Sensitive columns that are published as well.
-        missing: Texts that stand for a missing value.
+        missing: Missing value codes.
     """
     numbers = dict(_columns_of_numbers(text_counts, missing))
     pairs = list(combinations((name for name in private if name in numbers), 2))[:MOST_PAIRS]
@@ -333,7 +335,7 @@ def _scaled(points: Floats) -> Floats:
 
 
 def _explained(target: Floats, terms: Floats, alone: tuple[list[int], list[int]]) -> float | None:
-    """Return the share of the variance that both columns explain, if neither does so alone."""
+    """Return the proportion of the variance that both columns explain jointly, unless one explains it alone."""
     together = _open(target, terms)
     if together > OPEN:
         return None

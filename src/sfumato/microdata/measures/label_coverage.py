@@ -142,7 +142,7 @@ def _open_ranges(labels: Labels, domain: Domain) -> Iterator[Pairs]:
 
 
 def _ranks(texts: Sequence[str], domain: Domain, scale: NumericDomain, side: Literal["left", "right"]) -> Places:
-    """Return how many values lie before, or up to, each end: a value itself, or a grid point; -1 for other texts."""
+    """Return the number of values below, or up to, each end, which is a value or a grid point; -1 for other texts."""
     present = domain.values[~np.isnan(scale.numbers[domain.values])]
     numbers = scale.numbers[present]
     longer = {place: scale.longer[code] for place, code in enumerate(present.tolist()) if code in scale.longer}

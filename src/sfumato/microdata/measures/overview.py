@@ -52,17 +52,20 @@ class RiskSurvey(Value):
 
     Attributes:
         quasi_identifiers: The columns that an attacker is assumed to know.
-        on_missing: What a missing value is: a category of its own, a match for anything, or a reason to drop the row.
-        dropped_rows: Rows dropped for a missing value; rows_with_missing: rows that have one and count.
-        figures: Class sizes and prosecutor risk, with a missing value as a value of its own: the higher risk.
+        on_missing: How missing values count: as a separate category, as a match for any value, or by dropping the row.
+        dropped_rows: Rows dropped because of a missing value.
+        rows_with_missing: Rows that have a missing value and are not dropped.
+        figures: Class sizes and prosecutor risk if a missing value counts as a separate value, which is the higher
+            risk.
         matching: The same if the plan lets a missing value match anything.
-        sizes: How many classes have each size.
+        sizes: The number of classes of each size.
         uniqueness: Estimates for the population, if its size is known.
-        columns, steps: The contribution of each column, and of each level of a hierarchy.
+        columns: The contribution of each column to the risk.
+        steps: The risk reduction of each level of each hierarchy.
         sample: The risk by weights and households, if columns hold these.
         special_uniques: Rows that few columns make unique, with their scores.
-        spellings: Columns with spelling variants, and how many.
-        outlier_rows: Numbers, from 1, of the rows that one or two columns make unique: for the caller only, never in
+        spellings: The number of spelling variants of each column that has some.
+        outlier_rows: Numbers, from 1, of the rows that are unique by one or two columns; for the caller only, never in
             `to_dict` or a report.
     """
 
@@ -112,8 +115,7 @@ def survey(
     """Compute all measures of a frequency table; those of single levels only if hierarchies were given.
 
     Args:
-        sampling_fraction: The sampling fraction, if it is known more precisely than by whole
-            persons.
+        sampling_fraction: The sampling fraction, if it is known more precisely than by whole persons; else None.
     """
     matches = table.counts
     weighted = table.sample is not None and table.sample.weights is not None
@@ -159,7 +161,7 @@ def _uniqueness(
 
 
 def _spellings(table: FrequencyTable) -> Iterator[tuple[str, int]]:
-    """Yield the columns of few values that contain spelling variants, and how many."""
+    """Yield each column of few values that contains spelling variants, and their number."""
     for name, ladder in zip(table.columns, table.ladders, strict=True):
         texts = [text for text in ladder.values if text is not None]
         more = surplus(texts) if len(texts) <= _FEW_VALUES else 0
@@ -168,7 +170,7 @@ def _spellings(table: FrequencyTable) -> Iterator[tuple[str, int]]:
 
 
 def distribution(sizes: Counts, matches: Counts | None = None) -> tuple[SizeCount, ...]:
-    """Return how many classes have each size, or each number of matching rows if these are given.
+    """Return the number of classes of each size, or of each number of matching rows if these are given.
 
     >>> distribution(np.array([1, 3, 3]))
     (SizeCount(size=1, classes=1, rows=1), SizeCount(size=3, classes=2, rows=6))
@@ -227,8 +229,8 @@ def measure_raw(table: FrequencyTable) -> dict[str, Mapping[str, Any]]:
 def measure(plan: Plan, table: FrequencyTable, recoding: Recoding, raw: Mapping[str, Mapping[str, Any]]) -> Measures:
     """Measure a release.
 
-    The risks are computed with a missing value as a value of its own, which is the higher one: a few blank rows would
-    make any table look safe. If the plan lets it match anything, the risks of that reading are added. If a
+    The risks count a missing value as a separate value, which gives the higher risk. Otherwise a few empty rows would
+    make any table appear safe. If the plan lets it match anything, the risks of that reading are added. If a
     column identifies persons, the risk of a row is 1 / persons of its class.
 
     Args:
@@ -294,7 +296,8 @@ def _journalist(table: FrequencyTable, recoding: Recoding) -> dict[str, Any]:
 
 
 def _sample(plan: Plan, table: FrequencyTable, recoding: Recoding) -> dict[str, Any]:
-    """Return the risk by weights and households, before and after; nothing if rows are divided between classes."""
+    """Return the risk by weights and households, before and after; without `after` if rows are divided between
+    classes."""
     before = sample_risk(table, raw_classes(table), THRESHOLD).to_dict()
     classes = published_classes(table, recoding, plan.data.missing)
     return {"before": before} | ({} if classes is None else {"after": sample_risk(table, classes, THRESHOLD).to_dict()})
@@ -351,7 +354,8 @@ def published_uniques(recoding: Recoding, fraction: float, work: int) -> Special
     """Return the special uniques of the published classes, without suppressed ones.
 
     Args:
-        fraction: Of the population that was sampled; work: limit of rows times sets of columns.
+        fraction: The sampling fraction.
+        work: Limit of the number of rows times sets of columns.
     """
     return special_uniques(published_table(recoding), fraction, work)
 

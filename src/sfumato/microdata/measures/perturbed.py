@@ -28,9 +28,9 @@ class Linkage(Value):
     """The result of one method of linkage.
 
     Attributes:
-        linked: The share of rows linked with their own published row.
-        learned: The share of values that lie near those of the linked row; learned_of_others: of persons not in the
-            file.
+        linked: The proportion of rows linked with their own published row.
+        learned: The proportion of values near those of the linked row.
+        learned_of_others: The same proportion for persons who are not in the file.
     """
 
     linked: float
@@ -71,14 +71,14 @@ class _Links(Value):
 
 
 def linked_before(raw: Floats, chosen: Any) -> float:
-    """Return the share of rows linked with their own before perturbation: only equal rows cannot be distinguished."""
+    """Return the proportion of rows linked with their own before perturbation, where only equal rows are ambiguous."""
     equals = np.empty(len(chosen), np.int64)
     linkage_kernels.equal_records(raw, chosen, equals)
     return float((1 / equals).mean())
 
 
 def _learned(raw: Floats, published: Floats, chosen: Any, places: Any, near: float) -> float:
-    """Return the share of values that lie near those of the linked row; a row without link reveals nothing."""
+    """Return the proportion of values near those of the linked row; a row without a link discloses none."""
     linked = places >= 0
     close = np.abs(raw[chosen[linked]] - published[places[linked]]) <= near
     return float(close.sum() / (len(chosen) * raw.shape[1]))
@@ -109,8 +109,9 @@ def figures_of(names: Sequence[str], before: Floats, after: Floats, key: str) ->
     """Return all metrics as plain values; linkage and covariances only if two rows have all numbers.
 
     Args:
-        before, after: (rows, columns) original and published numbers, NaN for missing ones.
-        key: Key for sampling rows if there are too many.
+        before: Original numbers, an array (rows, columns); NaN for missing values.
+        after: Published numbers, an array (rows, columns); NaN for missing values.
+        key: Random key for sampling rows of a large file.
     """
     there = ~(np.isnan(before) | np.isnan(after))
     whole = there.all(axis=1)

@@ -1,4 +1,4 @@
-"""Population uniqueness: estimate how many persons are unique in the population from the class sizes of a sample.
+"""Population uniqueness: estimates of the number of population uniques from the class sizes of a sample.
 
 The estimators use the sizes of the classes of a sample and the size of the population:
 
@@ -30,17 +30,18 @@ from sfumato.microdata.models.equivalence_classes import Counts
 from sfumato.values import Value
 
 SMALL_FRACTION = 0.1
-# An upper bound of the number of persons who ever lived; beyond it, logarithms of factorials lose all digits.
+# Upper bound of any human population; above it, logarithms of factorials lose all digits.
 LARGEST_POPULATION = 10**12
 _GOLDEN = (math.sqrt(5) - 1) / 2
 _STEPS = 60
 
 
 class Estimate(Value):
-    """An estimate of the persons who are unique in the population.
+    """An estimate of the number of population uniques.
 
     Attributes:
-        uniques: Their number, or None; share: of the population.
+        uniques: The estimated number of population uniques, or None.
+        share: The same number as a proportion of the population.
         reason: Why there is no estimate, or which estimator was chosen.
     """
 

@@ -1,4 +1,4 @@
-"""A data user's view of a release: for each published label the values it may stand for, and the rows that carry it.
+"""A data user's view of a release: for each published label, the values it may represent and the rows that have it.
 
 It is computed from the frequency table and the recoding alone. A data user is assumed to know the values of each column
 and the meaning of its hierarchy labels, and to consider all values that a label covers equally likely, whether or not
@@ -65,14 +65,16 @@ def label_pairs(table: FrequencyTable, recoding: Recoding, pieces: Pieces, place
 
 
 class ColumnView(Value, dict=True):
-    """One column, before and after.
+    """One column, before and after recoding.
 
     Attributes:
-        values: Values that occur, in their order; numbers: the same as numbers, if they are; present: which
-            of them are not missing.
+        values: Values that occur, in their order.
+        numbers: The values as numbers; None if they are no numbers.
+        present: Which values are not missing.
         pairs: Published rows of each value code with each label, as returned by `label_pairs`.
         label_rows: Published rows of each label.
-        labels, covered: Parallel arrays: a label and the index of a value it covers.
+        labels: Label codes, parallel to `covered`.
+        covered: For each entry of `labels`, the index of a value that the label covers.
         informative: Which labels are neither missing nor `*`; measures treat both as missing.
     """
 
@@ -89,7 +91,7 @@ class ColumnView(Value, dict=True):
 
     @cached_property
     def widths(self) -> Floats:
-        """How many values each label covers; 1 for labels that do not occur."""
+        """The number of values each label covers; 1 for labels that do not occur."""
         return np.maximum(np.bincount(self.labels, minlength=len(self.label_rows)), 1).astype(np.float64)
 
     @cached_property
@@ -122,8 +124,10 @@ class RecodedView(Value):
     """A release as a data user sees it.
 
     Attributes:
-        pieces: Which rows belong to which class; published: those that are not suppressed.
-        class_rows: Published rows of each class; class_labels: label codes, (classes, columns).
+        pieces: The class of each row.
+        published: The rows that are not suppressed.
+        class_rows: The number of published rows of each class.
+        class_labels: The label codes, an array (classes, columns).
     """
 
     table: FrequencyTable

@@ -39,13 +39,17 @@ class ReidentificationRisk(Value):
     """Prosecutor risk of a table.
 
     Attributes:
-        rows: Published rows; classes: their number.
-        smallest, largest: Class sizes, or numbers of matching rows if a missing value matches anything; persons if
+        rows: Number of published rows.
+        classes: Number of published classes.
+        smallest: Smallest class size, or number of matching rows if a missing value matches anything; persons if
             counted.
-        highest: Risk of the row most at risk; average: mean over rows (classes / rows, unless rows match others).
-        uniques: Rows that are alone in their class and match no other; if persons are counted, rows of a person who is
-            alone in a class.
-        rows_above: Rows whose risk is above the threshold; share_above: the same as a share of the rows.
+        largest: Largest class size, counted like `smallest`.
+        highest: Maximum risk of a row.
+        average: Mean risk of the rows (classes / rows, unless rows match others).
+        uniques: Unique rows that match no other row; if persons are counted, rows of a person who is the only one in a
+            class.
+        rows_above: Number of rows with a risk above the threshold.
+        share_above: The same number as a proportion of the rows.
     """
 
     rows: int
@@ -67,8 +71,10 @@ class AttackerRisk(Value):
     """The success an attacker can expect.
 
     Attributes:
-        highest: Risk of the row most at risk; average: mean over rows.
-        rows_above, share_above: Rows whose risk is above the threshold.
+        highest: Maximum risk of a row.
+        average: Mean risk of the rows.
+        rows_above: Number of rows with a risk above the threshold.
+        share_above: The same number as a proportion of the rows.
         estimated: Whether the population's classes had to be estimated from those of the data.
     """
 
@@ -138,8 +144,9 @@ class SampleRisk(Value):
 
     Attributes:
         persons: The sum of the weights.
-        rows: Risks of rows; households: the hierarchical risks of rows, if households are known.
-        matching: Risks of rows if a missing value matches anything; None if none is missing.
+        rows: The global risk by individual risks.
+        households: The global risk by hierarchical (household) risks; None if households are unknown.
+        matching: The global risk if a missing value matches anything; None if no value is missing.
     """
 
     persons: float
@@ -153,11 +160,13 @@ class SampleRisk(Value):
 
 
 class WeightedClasses(Value):
-    """Classes of a sample.
+    """Equivalence classes of a sample, with their weights.
 
     Attributes:
-        rows: Of each class; persons: the sum of its weights.
-        codes: Its values or labels, (classes, columns); unknown: which of these are missing.
+        rows: The number of rows of each class.
+        persons: The sum of the weights of each class.
+        codes: The codes of values or labels, an array (classes, columns).
+        unknown: Which of these codes are missing values.
         owners: The class of each combination of the table, -1 where it is not published.
     """
 
@@ -168,7 +177,7 @@ class WeightedClasses(Value):
     owners: npt.NDArray[np.int64]
 
     def risks(self) -> Floats:
-        """The risk of a row of each class, with a missing value as a value of its own."""
+        """The risk of a row of each class, with a missing value as a separate value."""
         return expected_risks(self.rows, self.persons)
 
     def matching_risks(self) -> Floats:
@@ -243,10 +252,15 @@ class RowRisks(Value):
     """Metrics of each row, in the order of the rows; NaN for rows that were dropped.
 
     Attributes:
-        alike: Rows with its values; persons: of the population that these represent.
-        risk: The expectation of 1 / persons with its values; household_risk: that one of its household is found.
-        matching, matching_persons, matching_risk: The same where a missing value matches anything.
-        score, dis: Of its special uniques.
+        alike: Number of rows with the same values.
+        persons: Number of persons in the population that these rows represent.
+        risk: The individual risk, the expectation of 1 / persons with the same values.
+        household_risk: The probability that a member of the household is re-identified.
+        matching: Like `alike`, if a missing value matches anything.
+        matching_persons: Like `persons`, if a missing value matches anything.
+        matching_risk: Like `risk`, if a missing value matches anything.
+        score: The SUDA score of the row's special uniques.
+        dis: The DIS of the row's special uniques.
     """
 
     alike: Floats
@@ -273,9 +287,10 @@ def row_risks(
     """Return the metrics of rows.
 
     Args:
-        classes: The combinations of the table; special: their special uniques.
+        classes: The combinations of the table.
+        special: The special uniques of these combinations.
         places: The combination of each row, -1 where it was dropped.
-        households: Of each row; empty if unknown. None is a household of its own.
+        households: The household of each row, None for a separate one; empty if households are unknown.
     """
     matching = matching_rows(classes.codes, classes.unknown, classes.rows)
     millionths = np.round(classes.persons * MILLIONTHS).astype(np.int64)
@@ -316,8 +331,11 @@ class HouseholdFigures(Value):
     """Numbers of households in the classes of a release.
 
     Attributes:
-        k: The minimum class size; fewest: the smallest number of households in a class.
-        classes: Classes of fewer than k households; rows: their rows; all_classes: of the release.
+        k: The minimum class size.
+        fewest: The smallest number of households in a class.
+        classes: Number of classes with fewer than k households.
+        rows: Number of rows in these classes.
+        all_classes: Number of classes of the release.
     """
 
     k: int

@@ -36,9 +36,10 @@ class ColumnSet(Value):
     """One set of columns.
 
     Attributes:
-        columns: Their indices in the table.
-        classes: How many classes they form; uniques: how many rows are unique.
-        pairs: How many ordered pairs of rows lie in one class.
+        columns: The indices of the columns in the table.
+        classes: The number of classes by these columns.
+        uniques: The number of unique rows.
+        pairs: The number of ordered pairs of rows in the same class.
         singled: The bits of the unique combinations, 64 in a word.
     """
 
@@ -103,14 +104,19 @@ class SpecialUniques(Value):
     """The special uniques of a table.
 
     Attributes:
-        rows: Rows with a minimal unique; sizes: how many minimal uniques there are of each number of columns.
-        columns: For each column its share of all scores; the shares add up to more than 1.
-        dis: The probability that a match with a unique row is correct; fraction: the assumed sampling fraction.
-        highest_dis: Of the row with the greatest score.
-        largest: Maximum size of the sets examined; complete: whether these are all.
+        rows: Number of rows with a minimal unique.
+        sizes: Number of minimal uniques by their number of columns.
+        columns: Each column's proportion of all scores; the proportions add up to more than 1.
+        dis: The probability that a match with a unique row is correct.
+        fraction: The assumed sampling fraction.
+        highest_dis: The DIS of the row with the greatest score.
+        largest: Maximum size of the examined sets.
+        complete: Whether all sets were examined.
         certain: Whether DIS is 1 only because all rows are different.
-        singled_out: For each column how many rows it makes unique alone.
-        scores, shares, row_dis: Of each combination of the table, for the caller only: never in a report.
+        singled_out: For each column, the number of rows that are unique by this column alone.
+        scores: The score of each combination; for the caller only, never in a report.
+        shares: The columns' proportions of each combination's score; for the caller only.
+        row_dis: The DIS of each combination; for the caller only.
         fewest: For each combination the fewest columns that make it unique, 0 if none do; for the caller only.
     """
 
@@ -202,7 +208,8 @@ def dis_of(uniques: int, pairs: int, fraction: float) -> float:
     """Return the probability that a match with a unique row is correct.
 
     Args:
-        uniques: Rows that are unique; pairs: rows in classes of exactly two.
+        uniques: Number of unique rows.
+        pairs: Number of rows in classes of exactly two.
 
     >>> round(dis_of(4, 4, 0.01), 8), round(dis_of(4, 6, 0.01), 8)
     (0.01, 0.00668896)
@@ -278,9 +285,9 @@ class MinimalUniques(Value):
     """Unique rows by the smallest number of columns that make them unique.
 
     Attributes:
-        by_columns: For 1, 2, … columns, how many rows need exactly so many columns to be unique.
+        by_columns: For 1, 2, … columns, the number of rows that need exactly this many columns to be unique.
         more: Unique rows for which more columns are needed.
-        columns: For each column, how many rows it makes unique alone; with a person column, the rows of persons
+        columns: For each column, the number of rows unique by it alone; with a person column, the rows of persons
         with a value that no other person has. Empty if the table is too large.
         combinations: Indices, in the frequency table, of the rows that one or two columns make unique.
     """
@@ -307,7 +314,7 @@ def outliers(table: FrequencyTable, special: SpecialUniques, most_work: int = MA
 
 
 def _reach(table: FrequencyTable, most_work: int) -> int:
-    """Return how many columns at once are tried."""
+    """Return the maximum number of columns in a set."""
     width, work = len(table.columns), 0
     for columns in range(1, min(MOST_COLUMNS, width) + 1):
         work += comb(width, columns) * len(table.counts)

@@ -46,8 +46,9 @@ class Accuracy(Value):
     """Shares of held-out original rows that are predicted correctly.
 
     Attributes:
-        raw: By a classifier trained on original rows; release: by one trained on the release.
-        majority: By always predicting the most frequent value.
+        raw: Accuracy of a classifier trained on original rows.
+        release: Accuracy of a classifier trained on the release.
+        majority: Accuracy of always predicting the most frequent value.
     """
 
     target: str
@@ -312,7 +313,7 @@ class Utility(Value):
         distributions: The change of each column's distribution.
         associations: The change of the association of each pair of columns.
         range_counts: The error of counts in random ranges.
-        values_left: For each column, how many distinct values are still distinguished.
+        values_left: For each column, the number of values that the release still distinguishes.
         classification: The accuracy of a classifier trained on the release, if the plan asks for it.
     """
 

@@ -27,7 +27,7 @@ from sfumato.values import Value, replace
 
 # Losses that differ by less are equal; the method named first is taken.
 TIE = 1e-9
-# A column with less than this share left counts as lost: in 19 of 20 rows nothing of it remains.
+# A column that keeps less than this proportion of its information counts as lost.
 LEAST_LEFT = 0.05
 WHY = "Local, mondrian and optimal were tried: {name} loses least ({loss:.4f} on average, a suppressed row counting 1)."
 WHY_SOMETHING = (
@@ -42,7 +42,8 @@ class Trial(Value):
     Attributes:
         loss: The mean loss metric of a published row, with 1 for a suppressed one; None without a release.
         lost: The columns that lose more than half of their information, as counted by the verification.
-        gone: Columns with almost nothing left; void: with nothing left.
+        gone: Columns with almost no information left.
+        void: Columns with no information left.
         error: Why there is no release.
     """
 

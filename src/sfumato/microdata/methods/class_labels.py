@@ -34,7 +34,8 @@ def distinct_classes(labels: Sequence[Labels], codes: Codes) -> tuple[Codes, Int
     """Return the sorted distinct label codes of classes, and the index of each class among them.
 
     Args:
-        labels: For each column its labels; codes: (classes, columns) the label of each class.
+        labels: The labels of each column.
+        codes: The label codes of the classes, an array (classes, columns).
     """
     order = packing_of([len(texts) for texts in labels]).order(codes)
     first = np.ones(len(order), bool)
@@ -139,7 +140,7 @@ def with_protections(plan: Plan, table: FrequencyTable, result: Result) -> Resul
     class looks like one that had to cover several values.
 
     Raises:
-        UnattainableError: Classes that look alike then do not satisfy the privacy models.
+        UnattainableError: The classes with equal labels do not satisfy the privacy models.
     """
     while True:
         before = result

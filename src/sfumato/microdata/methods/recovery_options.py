@@ -42,7 +42,8 @@ class RecoveryOption(Value):
     Attributes:
         levels: Levels that the plan forbids would preserve it, alone or with the other named change.
         levels_tried: Other levels were tried, because the plan restricts them.
-        cut_short: Nothing was found before the time was over; untried: there was no time for any attempt.
+        cut_short: The search timed out without a result.
+        untried: The time limit allowed no attempt.
     """
 
     rows: int | None = None
@@ -72,7 +73,8 @@ class RecoverySearch:
     """Searches with one change each, run once for all lost columns.
 
     Args:
-        find: The search; seconds: duration of the search whose result is examined.
+        find: The search function.
+        seconds: Duration of the search whose result is examined.
     """
 
     def __init__(self, plan: Plan, table: FrequencyTable, result: Result, find: Find, seconds: float = 0.0) -> None:
@@ -266,8 +268,9 @@ class HeavilyGeneralizedColumn(Value):
     """A heavily generalized quasi-identifier.
 
     Attributes:
-        share_lost: The mean loss of published rows: 1 if nothing is left (column_losses.py).
-        labels: Informative published labels; values: distinct values of the data, without missing ones.
+        share_lost: The mean loss of published rows, 1 if no information is left (column_losses.py).
+        labels: Number of informative published labels.
+        values: Number of distinct values of the data, without missing values.
         remedy: A tested change that would preserve it, if there is one.
     """
 

@@ -28,7 +28,7 @@ from sfumato.values import replace
 
 
 def search(plan: Plan, table: FrequencyTable, progress: ProgressCallback | None = None) -> Result:
-    """Find the recoding that a plan asks for; columns that are only measured do not influence it."""
+    """Find the recoding that a plan requests; columns that are only measured do not influence it."""
     plan, steering = search_table(plan, table)
     result = find_recoding(plan, steering, progress)
     if table.persons:

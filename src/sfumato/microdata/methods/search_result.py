@@ -35,7 +35,9 @@ class NodeEvaluation(Value):
         loss_terms: The parts of its loss.
         suppressed_rows: Rows in classes that fail some model.
         certain_rows: A lower bound of the rows that every finer node must suppress.
-        classes: Classes that are kept; smallest, largest: their sizes.
+        classes: Number of classes that are kept.
+        smallest: Size of the smallest class.
+        largest: Size of the largest class.
         satisfied: Whether it may be released: all models are satisfied within the suppression limit.
         certain_suppression: A lower bound of the loss by suppression at every finer node.
         before: Its class sizes before suppression.
@@ -72,10 +74,13 @@ class Result(Value):
 
     Attributes:
         levels: The level of each column, for methods that choose one.
-        nodes: Evaluated nodes, if the result includes them; checked, total: their numbers.
+        nodes: Evaluated nodes, if the result includes them.
+        checked: Number of evaluated nodes.
+        total: Number of all nodes.
         details: Further entries for the report, by name.
         cut_short: Whether the search timed out.
-        method: The method of the recoding, if several were tried; others: the results of the others, by name.
+        method: The method of the recoding, if several were tried.
+        others: The results of the other methods, by name.
     """
 
     recoding: Recoding

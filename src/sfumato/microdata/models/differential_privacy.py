@@ -140,7 +140,8 @@ def delta_of(k: int, epsilon: float, search: float = 0.0) -> float:
     γn < j; from some n on, Chernoff's bound exp(-n(KL(γ, β) - θγ)) is below what was found.
 
     Args:
-        epsilon: That of the rows; search: that of the choice of levels. Rounding only makes the bound larger.
+        epsilon: The epsilon of the rows. Rounding only makes the bound larger.
+        search: The epsilon of the choice of levels.
 
     >>> f"{delta_of(20, 1.0):.3g}", delta_of(20, 1.0) > delta_of(40, 1.0), delta_of(1_000_000, 13.0) > 0.1
     ('0.0118', True, True)

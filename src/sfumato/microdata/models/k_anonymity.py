@@ -1,4 +1,4 @@
-"""k-anonymity and (α,k)-anonymity: every class has enough rows, and not too many of them the same sensitive value."""
+"""k-anonymity and (α,k)-anonymity: every class has enough rows and bounded proportions of sensitive values."""
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
@@ -120,7 +120,7 @@ class AlphaKAnonymity(BaseModel):
     and the others may be as frequent as they are.
 
     It does not protect against a value that is rare in the table and frequent, though below α, in a class (β-likeness
-    does). A missing value is one value of its own and is bounded unless `values` leaves it out.
+    does). A missing value counts as a separate value and is bounded unless `values` leaves it out.
 
     Monotone under generalization (a share of a union lies between the shares of its parts), not under suppression.
     """

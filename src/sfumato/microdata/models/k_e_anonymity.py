@@ -64,7 +64,7 @@ class KEAnonymity(BaseModel):
         )
 
     def _numbers(self, classes: EquivalenceClasses, whole: EquivalenceClasses) -> tuple[Counts, Floats]:
-        """Return how many different numbers each class has, and their range."""
+        """Return the number of distinct numbers in each class, and their range."""
         content, size = told_values(classes, whole, self.column), len(classes.sizes)
         different, places = np.unique(self._of_codes(whole), return_inverse=True)
         pairs = np.unique(content.owners.astype(np.int64) * len(different) + places[content.values])
@@ -75,7 +75,7 @@ class KEAnonymity(BaseModel):
         return np.bincount(owners, minlength=size), np.maximum(high - low, 0.0)
 
     def _of_codes(self, whole: EquivalenceClasses) -> Floats:
-        """Return the number of each value; that of a missing one is never asked for.
+        """Return the number of each value; that of a missing value is never used.
 
         Raises:
             PlanError: Some value is no number.

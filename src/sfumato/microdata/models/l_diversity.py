@@ -129,7 +129,7 @@ def told_values(classes: EquivalenceClasses, whole: EquivalenceClasses, column: 
     """Return the values of a column in classes, without missing ones.
 
     Args:
-        whole: A table with the same value codes that has their texts.
+        whole: A table with the same value codes that contains their texts.
     """
     content, coded = classes.sensitive[column], whole.sensitive[column]
     if _MISSING not in coded.order_memo:

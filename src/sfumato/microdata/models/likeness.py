@@ -19,7 +19,7 @@ class DeltaDisclosure(DistributionModel):
     Brickell, J., Shmatikov, V. (2008). The cost of privacy: destruction of data-mining utility in anonymized data
     publishing, https://doi.org/10.1145/1401890.1401904. With p the share of a value in the reference table and q its
     share in a class, |ln(q/p)| must be below δ for every value of the table. So every class must contain every value,
-    because its absence would be informative, too. Only this strict reading of the paper is offered.
+    because the absence of a value would be informative, too. Only this strict reading of the paper is offered.
 
     It is the most demanding of these models, and does not address singling out: combine it with k-anonymity. A missing
     value is one value of its own. A column with one value always satisfies it.

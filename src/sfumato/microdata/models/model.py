@@ -36,13 +36,12 @@ Support = Literal["k-optimize", "local-suppression", "microaggregation", "linked
 class PrivacyModel(Protocol):
     """A privacy model: what every class of a release must satisfy.
 
-    Everything that plans, searches, verification, reports and pages ask about a model is one of these attributes; none
-    of them asks for its class or its name.
+    Plans, searches, verification, reports and pages use a model by these attributes only, never by its class or name.
 
     Attributes:
         name: The model's name in a plan.
-        judges: What decides whether it is satisfied.
-        needs: What must be known besides the published rows to verify it.
+        judges: The data that decide whether the model is satisfied.
+        needs: The data that verification needs in addition to the published rows.
         supported_by: Parts of plans that support few models, and support this one.
         counts_persons: Whether it may count persons instead of rows.
         start: Initial parameters on a page; the sensitive column comes from the data.
@@ -73,7 +72,7 @@ class PrivacyModel(Protocol):
 
     @property
     def published_subset(self) -> Any:
-        """The column and value of the rows that are published, for a model that hides who of a list is among them."""
+        """The column and value of the published rows, for a model that hides membership in the published subset."""
         ...
 
     @property
@@ -151,7 +150,7 @@ class PrivacyModel(Protocol):
         model together; so a class loses at least its size minus its largest part that satisfies it.
 
         Args:
-            failing: The result of `violating` for the same classes; other classes lose nothing.
+            failing: The result of `violating` for the same classes; other classes have no suppressed rows.
             enough: The computation may stop once all classes together lose more than this.
         """
         ...
@@ -284,7 +283,7 @@ class BaseModel(PlanPart, AbstractValue):
         return 1
 
     def infeasibility(self, whole: EquivalenceClasses) -> str | None:  # noqa: ARG002
-        """Return None: nothing in the original table excludes the model."""
+        """Return None, because no property of the original table excludes the model."""
         return None
 
     @abstractmethod
@@ -309,7 +308,7 @@ class BaseModel(PlanPart, AbstractValue):
         return failing.astype(np.int64) if self.monotone_generalization else np.zeros(len(failing), np.int64)
 
     def global_suppression_lower_bound(self, classes: EquivalenceClasses) -> int:  # noqa: ARG002
-        """Return 0: nothing is known about finer tables."""
+        """Return 0, because the table gives no bound for finer tables."""
         return 0
 
 
@@ -350,7 +349,7 @@ def suppress_skewed_classes(
     """Return the classes that are suppressed once the remaining ones satisfy every model for the remaining rows.
 
     Args:
-        whole: The original table.
+        whole: The original table as the reference.
         suppressed: The classes that are suppressed for other reasons.
     """
     comparing = [model for model in models if checks_published(model)]

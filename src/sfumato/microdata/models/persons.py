@@ -1,4 +1,5 @@
-"""Privacy models for persons: class sizes are numbers of persons, and a value counts the persons who have it.
+"""Privacy models for persons: class sizes are numbers of persons, and the count of a value is the number of persons
+with it.
 
 A person may have several values, so the persons with each value can add up to more than the class size. The share of a
 value is the share of persons who have it, in a class and in the reference table; the documentation of each model

@@ -152,7 +152,7 @@ def holding_groups(
 
     Args:
         classes: The classes, in the order of `codes`.
-        models: The models that judge them.
+        models: The privacy models of these columns.
         columns: The quasi-identifiers.
         codes: The label of each class by column, (classes, columns); negative for a missing value.
         labels: For each column its published labels.

@@ -1,4 +1,4 @@
-"""Registry of the privacy models that a plan may name; each module is loaded when a plan asks for it."""
+"""Registry of the privacy models that a plan may name; the registry loads a module on first use."""
 
 from collections.abc import Sequence
 from pathlib import Path

@@ -181,7 +181,7 @@ def ranks_of(texts: Texts, order: tuple[str, ...], column: str) -> npt.NDArray[n
     """Return the rank of each value; the missing value is the last.
 
     Raises:
-        PlanError: The values have no order of their own, or the given one lacks some.
+        PlanError: The values have no natural order, or the given order lacks some of them.
 
     >>> ranks_of(("10", "9", None), (), "age").tolist()
     [1, 0, 2]

@@ -23,7 +23,8 @@ class SampleUniqueness(GlobalRiskModel):
     It is a global model: the rows that remain unique are not protected at all, and classes of two hardly. Combine it
     with k-anonymity or use a share of 0, which is k = 2.
 
-    If rows may be suppressed and there are too many unique ones, all unique rows are. A method that evaluates classes
+    If rows may be suppressed and there are too many unique rows, all unique rows are suppressed. A method that
+    evaluates classes
     one by one uses the stricter condition that no row is unique.
 
     Monotone under generalization without suppression (merging makes no row unique). Not under suppression: suppressing

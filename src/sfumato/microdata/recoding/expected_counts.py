@@ -59,7 +59,7 @@ class SharedCombinations(Value):
         return outside, CountDifference((self._texts, recount.texts[-1]), codes, recount.rows[inside])
 
     def differing(self, prediction: CountDifference, recount: CountDifference) -> int:
-        """Return how many values have other rows in a group than expected; in leaky ones, more."""
+        """Return the number of values with other rows in a group than expected; in leaky groups, with more rows."""
         wrong = 0
         for leaky in (False, True):
             here, there = (_kept(tally, self.leaky[tally.codes[:, 0]] == leaky) for tally in (prediction, recount))
@@ -138,7 +138,7 @@ class ExpectedCounts(Value):
         return ""
 
     def _differing(self, name: str, prediction: CountDifference, recount: CountDifference) -> int:
-        """Return how many combinations have a different number of rows than expected."""
+        """Return the number of combinations with a different number of rows than expected."""
         if self.pools is None or name not in self.pooled:
             return prediction.differing(recount)
         outside, inside = self.pools.parted(recount)

@@ -6,7 +6,7 @@ recoding, Mondrian, K-Optimize). Engines apply both; neither refers to single ro
 
 No model counts a missing value, so its published text must reveal nothing. Of the codes in a plan, generic ones (`NA`,
 `k.A.`, -9) reveal nothing, and neither do others in many rows, of many persons if a column identifies them. A text in
-few rows may be a remark that contains a name: it is published as an empty field.
+few rows may be a note that contains a name; it is published as an empty field.
 """
 
 from collections.abc import Mapping, Sequence
@@ -50,8 +50,10 @@ class SuppressionHandling(Value):
         labels: For each transformed column, the published text of each of its texts.
         class_column: Name of a further column with the number of each row's class.
         order_key: If given, rows are published in the order of its hashes with their numbers.
-        person: The person column, if there is one; person_key: under which persons are hashed to
-            random keys, kept internally for each published row; publishes_keys: whether these are published.
+        person: The person column, or None.
+        person_key: The secret by which persons are hashed to random keys, which are kept internally for each published
+            row.
+        publishes_keys: Whether the random keys are published.
     """
 
     suppressed: Literal["drop", "star"] = "drop"
@@ -75,7 +77,8 @@ class LevelRecoding(Value, dict=True):
 
     Attributes:
         codings: How each column's texts become value codes.
-        labels: For each column its published labels; codes: for each column the label of each value code.
+        labels: For each column, its published labels.
+        codes: For each column, the label of each value code.
         classes: Label codes of all classes, (classes, columns), in the order in which they are numbered.
         sizes: Rows of each class.
     """
@@ -117,12 +120,14 @@ class Division(Value, dict=True):
     every engine. Rows of one value are ranked together whatever its spelling: `8` and `08` of an integer column.
 
     Attributes:
-        key: Of the hash.
+        key: The key of the hash.
         column: The sensitive column whose values are divided separately; None if no model needs one.
         values: The values of that column, None for missing; a single None without a column.
         spellings: The index in `values` of each text of the column; empty without a column.
         combinations: The combination of each share, as its index among the recoding's; shares of one are contiguous.
-        codes: The value of each share, as its index in `values`; classes: its class; rows: its rows.
+        codes: The value of each share, as its index in `values`.
+        classes: The class of each share.
+        rows: The number of rows of each share.
     """
 
     key: str
@@ -151,8 +156,10 @@ class ClassRecoding(Value):
     Attributes:
         combinations: Value codes of each combination, (combinations, columns), sorted as the frequency table.
         owners: The class of each combination; of a divided one, that of its first share.
-        labels: For each column, its published labels; classes: label codes of each class, (classes, columns).
-        suppressed: Which classes are suppressed; sizes: rows of each.
+        labels: For each column, its published labels.
+        classes: The label codes of the classes, an array (classes, columns).
+        suppressed: Which classes are suppressed.
+        sizes: The number of rows of each class.
         division: Combinations whose rows are divided between classes, if there are some.
     """
 
@@ -195,7 +202,8 @@ def at_node(
     """Return the recoding that publishes a node and suppresses its violating classes, numbered by their labels.
 
     Args:
-        grouped, owners: The classes of the node and the class of each combination (`Grouper.rolled_with_owners`).
+        grouped: The classes of the node (`Grouper.rolled_with_owners`).
+        owners: The class of each combination.
     """
     labels = grouper.labels(grouped)
     order = packing_of([ladder.size for ladder in table.ladders]).order(labels)
@@ -228,8 +236,9 @@ def division_of(
     """Return the division of rows; None if no combination is divided.
 
     Args:
-        combinations, classes, rows: Parallel arrays: a combination, a class, and how many of its rows it has; sorted
-            by both, no pair twice.
+        combinations: The combination of each entry; entries are sorted by combination and class, without duplicates.
+        classes: The class of each entry.
+        rows: The number of the combination's rows in the class.
     """
     parted = (np.bincount(combinations, minlength=len(table.counts)) > 1)[combinations]
     if not parted.any():
@@ -244,7 +253,7 @@ _FEWEST = 3
 
 
 def is_plain(text: str) -> bool:
-    """Return whether a code for missing values reveals nothing: a generic word, or one without letters.
+    """Return whether a missing value code discloses no information: a generic word, or one without letters.
 
     >>> is_plain("n/a"), is_plain("-9"), is_plain("ask Mr. Miller")
     (True, True, False)

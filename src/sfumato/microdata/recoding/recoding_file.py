@@ -82,7 +82,8 @@ class RecodingFile(Value):
         codings: For each column, the texts it contains.
         combinations: Published labels of each combination of codes and whether it is suppressed; None if every
             combination is published by its values alone.
-        labels: For each column, the label of each code; suppressed: labels of the suppressed classes.
+        labels: For each column, the label of each code.
+        suppressed: The labels of the suppressed classes.
     """
 
     codings: tuple[Coding, ...]

@@ -130,7 +130,7 @@ class Reference(Value):
     """The distributions that models compare published rows with.
 
     Attributes:
-        whole: The original table as one class.
+        whole: The original table, as one class.
         persons: The persons of the population of each published combination, if a model needs them.
         hierarchies: The hierarchy of each model with a hierarchy file, by the model's index in the plan.
         weights: The weights of each published combination, in millionths, if the plan has some.

@@ -76,7 +76,7 @@ class CoarseLabels(Value):
         return self.inner[self.ends[at - 1] if at else 0 : self.ends[at]]
 
     def parts(self, size: int) -> Iterator["CoarseLabels"]:
-        """Yield parts with as many labels as a work limit on tables allows."""
+        """Yield parts with as many labels as the work limit on tables allows."""
         if size * len(self.inner) <= CELLS_AT_ONCE:
             yield self
             return
@@ -181,18 +181,19 @@ def hits_of(counts: Floats) -> tuple[float, float]:
 
 
 def is_beyond_chance(hits: float, guesses: float, usual: float, trials: int) -> bool:
-    """Return whether so many correct guesses, in one of so many trials, are too many to be explained by chance."""
+    """Return whether chance cannot explain the number of correct guesses in one of several trials."""
     return bool(surpasses(np.array([hits]), np.array([guesses]), np.array([usual]), trials)[0])
 
 
 def surpasses(hits: Floats, guesses: Floats, usual: Floats, trials: int) -> BoolArray:
-    """Return which numbers of correct guesses are too large to be explained by chance, in so many trials."""
+    """Return which numbers of correct guesses chance cannot explain, given the number of trials."""
     beyond: BoolArray = _surprise(hits, guesses, usual) >= np.log(trials / CHANCE)
     return beyond
 
 
 def _surprise(right: Floats, total: Floats, chance: Floats) -> Floats:
-    """Return the log improbability of so many correct guesses by chance (Chernoff's bound); 0 for fewer than expected.
+    """Return the negative log probability of the correct guesses by chance (Chernoff's bound); 0 for fewer than
+    expected.
 
     >>> float(_surprise(np.array([10.0]), np.array([10.0]), np.array([0.5]))[0].round(2))
     6.93

@@ -1,7 +1,8 @@
 """Published labels that are finer than others, and the raw rows that confirm rules few published rows suggest.
 
 An attacker reads labels from their texts: `*` contains every other label, ranges contain ranges and numbers, sets
-contain their members and smaller sets, masked codes contain codes with the same beginning. A known hierarchy defines
+contain their members and smaller sets, codes with stars contain codes with the same beginning. A known hierarchy
+defines
 all others. An attacker may draw a rule from a single row, which the published rows alone cannot tell from chance; the
 raw rows also show how often the rule is right where a coarse label is published.
 """
@@ -76,7 +77,7 @@ def _in_sets(labels: Sequence[Text], places: Mapping[Text, int]) -> Iterator[tup
 
 
 def _in_masks(labels: Sequence[Text], hierarchy: HierarchyBuilder | None) -> Iterator[tuple[int, int]]:
-    """Yield the containment of masked codes (`72***`), and of years and months of date hierarchies, by prefix."""
+    """Yield the containment of codes with stars (`72***`), and of years and months of date hierarchies, by prefix."""
     dated = hierarchy is not None and hierarchy.name == "date"
     begins = [None if label is None else label.rstrip(STAR) for label in labels]
     masked = [place for place, label in enumerate(labels) if begins[place] and (dated or (label or "").endswith(STAR))]
@@ -128,7 +129,7 @@ class RawRows:
         columns: The quasi-identifiers, and the other columns.
         operations: How single values of columns are published.
         person: The column with the person, whose rows count as one together.
-        count: Counts the raw rows; they are counted when first asked for.
+        count: Function that counts the raw rows, called on first use.
     """
 
     def __init__(
@@ -143,7 +144,7 @@ class RawRows:
         self.columns, self.count, self._hierarchies, self._blank = columns, count, hierarchies, blank
         self._operations, self._person = operations, person
         self._inside: dict[tuple[str, Texts], Floats] = {}
-        # The table that was asked for last: each coarse label of a column asks for the same.
+        # The last table, cached because each coarse label of a column uses the same one.
         self._tables: dict[tuple[str, Texts, str, Texts], Floats] = {}
 
     @cached_property
@@ -157,10 +158,11 @@ class RawRows:
         return dict(zip(rows.columns, rows.values, strict=True)), codes, weights
 
     def table(self, name: str, labels: Texts, source: str, values: Texts) -> Floats | None:
-        """The raw rows that each label contains (row) with each value of another column; None where that is too much.
+        """Return the raw rows that each label contains (row) with each value of another column; None above the limit.
 
         Args:
-            labels, values: The published texts of a quasi-identifier, and of another column.
+            labels: The published texts of a quasi-identifier.
+            values: The published texts of another column.
         """
         texts, codes, counts = self._counted
         raw = texts[name]
@@ -195,7 +197,7 @@ class RawRows:
 
 
 def _places(texts: Texts, among: Sequence[str | None]) -> Ints:
-    """The place of each text among others; how many those are for one that is none of them."""
+    """Return the index of each text among the others; the number of the others for a text not among them."""
     places = {text: place for place, text in enumerate(among)}
     return np.array([places.get(text, len(places)) for text in texts], np.int64)
 
@@ -207,7 +209,8 @@ def confirmed(raw: Floats, at: int, evidence: Evidence) -> Ints:
     by all such rules together, and chance does not explain that; -1 elsewhere.
 
     Args:
-        raw: The raw rows that each label (row) contains with each value (column); at: the place of the coarse label.
+        raw: The raw rows that each label (row) contains with each value (column).
+        at: The index of the coarse label.
     """
     inner, coarse = evidence.coarse.of(at), evidence.coarse.labels[at]
     suggested = inner[evidence.rows[inner].argmax(axis=0)]

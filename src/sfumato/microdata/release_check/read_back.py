@@ -43,9 +43,9 @@ from sfumato.values import Value, replace
 Find = Callable[[str, tuple[str, ...], int], Ints | None]
 # Minimum expected rows of a value that never occurs with a label.
 EXPECTED = 20
-# What a column is called that says which rows have a value in another one.
+# Name of a derived column that states which rows have a value in another column.
 FILLED = 'whether "{}" is filled'
-# What is read where a value is none of those that are shown more finely.
+# Inferred text for a value that is none of the values with finer labels.
 NONE_SHOWN = "(none of the finer labels)"
 # Limits of table cells (values times labels), per combination and in total; beyond them, quasi-identifiers are reported
 # as not fully checked.
@@ -54,7 +54,7 @@ CELLS_EACH, MOST_CELLS = 300, 20_000_000
 FEW_GROUPS = 20_000
 # The share of all rows.
 WHOLE = np.ones(1)
-# Keys are looked up where there are at most so many numbers for each.
+# Keys are looked up in an array if it has at most this many entries per key.
 MOST_PER_KEY = 16
 
 
@@ -156,7 +156,7 @@ class _Reader:
         self._shares: dict[tuple[str, str, int], float] = {}
 
     def add_filled(self, further: Sequence[str], missing: Collection[str | None]) -> list[str]:
-        """Add for each column with missing values and several others a column that says which rows have a value."""
+        """Add, for each column with missing values and several others, a column that states which rows have a value."""
         added = []
         for column in further:
             texts = self.text_counts.values[self.text_counts.columns.index(column)] if column in self.columns else ()
@@ -196,7 +196,7 @@ class _Reader:
         return replace(self.text_counts, codes=codes, values=tuple(values))
 
     def _sparse(self, source: tuple[str, ...]) -> bool:
-        """Return whether most pairs of values have fewer than k rows, so that nothing can be learned from them."""
+        """Return whether most pairs of values have fewer than k rows, so that they are no evidence."""
         return bool(self.k * np.prod([float(self.sizes[name]) for name in source]) > self.total)
 
     def _usual(self, name: str) -> Ints:
@@ -252,7 +252,7 @@ class _Reader:
         return self._ordered[column]
 
     def by_value(self, name: str, source: tuple[str, ...], trials: int) -> Ints | None:
-        """For each combination the label that the values of a source say, or -1; None where they say nothing."""
+        """Return, for each combination, the label that the source's values predict, or -1; None without prediction."""
         of_source = self._source_values(source)
         size = of_source.size
         if size >= self.total:  # no value repeats
@@ -314,7 +314,7 @@ class _Reader:
             yield from ((at, confirmed(raw, at, evidence)) for at in suggested)
 
     def _apart(self, name: str, source: str, coarse: Ints, evidence: Evidence) -> Iterator[tuple[int, Ints]]:
-        """Which values of a column never stand with any of the finer labels, though many of their rows should.
+        """Yield values of a column that never occur with any finer label, although many of their rows should.
 
         Their rows then have none of these labels. What another quasi-identifier explains is not counted: if it has
         the same label, as many rows of a value should have a fine label as of the others.
@@ -333,7 +333,8 @@ class _Reader:
                 yield at, np.where(apart, len(self.finer[name]) + coarse[at], -1)
 
     def _expected(self, name: str, coarse: int, source: str, other: str) -> Floats:
-        """For each value of a column how many of its rows would have a fine label, by another column alone."""
+        """Return, for each value of a column, the number of rows with a fine label that another column alone
+        predicts."""
         inner = self.finer[name][coarse]
         either = inner.copy()
         either[coarse] = True
@@ -343,7 +344,8 @@ class _Reader:
     def _rows_of(
         self, name: str, labels: BoolArray, source: str, other: str | None = None, share: Floats = WHOLE
     ) -> Floats:
-        """How many rows of each value of a column have some labels, or the share of these that another column says."""
+        """Return the number of rows of each value with some labels, or the part of these that another column
+        predicts."""
         rows = np.zeros(self.sizes[source])
         others = self._alone if other is None else self.columns[other]
         count_values(self.columns[name], labels, self.columns[source], others, share, self.weights, rows)

@@ -114,9 +114,10 @@ class Choice(Value):
     over, the best solution is returned together with the bound. Nothing is stored for nodes that were not reached.
 
     Attributes:
-        levels: Of the columns in their order; least: for every column, the lowest level still possible.
+        levels: The levels of the columns in their order.
+        least: For every column, the lowest level still possible.
         added: A lower bound of the loss of suppression.
-        judgment: Of the node with all other columns at their highest levels, if already evaluated.
+        judgment: The evaluation of the node with all other columns at their highest levels; None if not evaluated.
     """
 
     levels: tuple[int, ...]

@@ -132,8 +132,10 @@ class Height(Value):
     """The classes of all nodes of a height, stored one node after the other.
 
     Attributes:
-        levels: Of each node, (nodes, columns); places: the index of every node of the lattice here.
-        begins, ends: Position of each node's classes; there may be gaps between nodes.
+        levels: The levels of each node, an array (nodes, columns).
+        places: For every node of the lattice, its index in these arrays.
+        begins: The start of each node's classes; there may be gaps between nodes.
+        ends: The end of each node's classes.
     """
 
     levels: Counts
@@ -205,9 +207,12 @@ class _Rise(Value):
     """The data needed to group a height from the one below, in parts of about the same work.
 
     Attributes:
-        begins, ends: Position of the source classes of each node; columns: the column that is generalized.
-        tables, offsets: The columns' labels one level up, and where each node's begin.
-        rooms: Position where each node writes its classes: there are never more than in its source.
+        begins: The start of each node's source classes.
+        ends: The end of each node's source classes.
+        columns: The column that is generalized.
+        tables: The labels of the columns one level up.
+        offsets: The start of each node's labels in `tables`.
+        rooms: The position in the buffer where each node writes its classes, at most as many as its source has.
         height: Receives the classes.
     """
 

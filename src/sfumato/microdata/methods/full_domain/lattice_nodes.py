@@ -30,7 +30,8 @@ class CheckedNodes:
     """The arrays that a compiled search fills for each node it evaluates.
 
     Attributes:
-        places, bits: Position of each column's level in the word of a node, and its bits.
+        places: The position of each column's level in the word of a node.
+        bits: The number of bits of each column's level.
         records: The arrays that are written.
         state: Progress of the search (see `frontier_kernels`).
     """

@@ -106,7 +106,7 @@ class _Frontier:
         return float((self._floors + self._added)[self._open].min(initial=np.inf))
 
     def next(self) -> Node | None:
-        """Return the node to visit next, or None if nothing is open."""
+        """Return the node to visit next, or None if no node is open."""
         place = kernels.pick(self._open.reshape(-1), self._ranks.reshape(-1), WHERE)
         if place < 0:
             return None

@@ -36,8 +36,9 @@ class LatticeProblem(Value, dict=True):
     """A table, the requested models, a loss, and a suppression limit.
 
     Attributes:
-        lowest, highest: The levels that each column may have.
-        missing_matches: Whether a missing value matches anything, instead of being a value of its own.
+        lowest: The lowest permitted level of each column.
+        highest: The highest permitted level of each column.
+        missing_matches: Whether a missing value matches anything; if not, it counts as a separate value.
         time_limit: Seconds after which an unfinished search returns the best solution found.
         upwards: Whether a greedy search starts from the lowest levels.
     """
@@ -234,7 +235,8 @@ class NodeSolution(Value):
 
     Attributes:
         proved_optimal: No node that may be released has a smaller loss.
-        checked: Nodes that were grouped; total: all nodes.
+        checked: Number of grouped nodes.
+        total: Number of all nodes.
         nodes: All evaluated nodes, if the method's result includes them.
         better: A node of less loss that the method does not choose but another one would.
         notes: Notes for the reader, in sentences.

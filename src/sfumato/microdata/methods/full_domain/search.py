@@ -128,7 +128,9 @@ class TradeOffPoint(Value):
     """A possible release that was not chosen.
 
     Attributes:
-        levels: Of each column; loss: its loss; suppressed_rows: how many rows it would suppress.
+        levels: The level of each column.
+        loss: The information loss of the node.
+        suppressed_rows: The number of rows the node suppresses.
         changed: The column that is one level finer than in the release, for a neighbor; None for another limit.
         suppression_limit: The suppression limit, if it differs from the plan's.
     """

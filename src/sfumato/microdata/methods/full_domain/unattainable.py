@@ -17,7 +17,7 @@ MOST_SECONDS = 1.0
 
 
 def unattainable(problem: LatticeProblem) -> SfumatoError:
-    """Return the error: why nothing can be released and what could be, or that the search timed out."""
+    """Return the error: why no release is possible and what to change, or that the search timed out."""
     error = beyond_limits(problem.models, problem.table.whole)
     if error is not None:
         return error

@@ -11,7 +11,7 @@ optimum at any time. In parallel a local search (local_search.py) looks for good
 few nodes are searched in vain before it has found them. Both proceed in rounds of the same jobs on every machine, so
 the result depends neither on the number of threads nor on their speed, unless the time runs out.
 
-It provides k-anonymity and protects against nothing else.
+It provides k-anonymity and no further protection.
 """
 
 from collections import deque
@@ -55,7 +55,7 @@ MOST_COLUMNS = 5
 FIRST_WALKS = 4
 SHAKES = 6
 WALKS = 2
-# After this many searches without improvement, they are dealt only once in so many times.
+# After PATIENCE searches without improvement, only every REST-th request for jobs returns some.
 PATIENCE = 60
 REST = 4
 ProgressCallback = Callable[[int, int], None]
@@ -79,7 +79,8 @@ class Optimum(Value):
     Attributes:
         best: The best head, and its cost.
         bound: A lower bound of the cost of every head; the cost itself if it is proven.
-        nodes: Nodes searched; left: nodes still open.
+        nodes: Number of nodes searched.
+        left: Number of nodes still open.
     """
 
     best: Incumbent

@@ -296,7 +296,10 @@ class ClassAssigner(State):
 
     Attributes:
         owners: The class of each combination, or UNPLACED.
-        levels: Levels of each class; costs: the loss of a row; sizes: its rows; first: one of its combinations.
+        levels: The levels of each class.
+        costs: The loss of a row of each class.
+        sizes: The number of rows of each class.
+        first: One combination of each class.
     """
 
     sweep: Sweep
@@ -353,7 +356,7 @@ def with_company(sweep: Sweep, owners: Ints, limit: int) -> Ints | None:
     """Assign every row to a class, except at most `limit` rows; None if that is impossible.
 
     Args:
-        limit: How many rows may be suppressed: they stay UNPLACED.
+        limit: Maximum number of suppressed rows; these remain UNPLACED.
     """
     left = np.flatnonzero(owners < 0)
     if not len(left):

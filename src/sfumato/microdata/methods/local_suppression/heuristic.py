@@ -34,8 +34,9 @@ class SuppressibleCells(Value):
     are in no pattern: a missing value there is a value like any other.
 
     Attributes:
-        codes: (combinations, columns), with a code for missing ones; counts: rows of each; missing: values that
-            are missing already.
+        codes: The value codes, an array (combinations, columns), with a code for missing values.
+        counts: The number of rows of each combination.
+        missing: Values that are already missing in the data.
         prices: Cost of suppressing a value of each column; infinite if it must not be suppressed.
     """
 
@@ -61,7 +62,8 @@ class Patterns(Value):
 
     Attributes:
         masks: (patterns, columns) whether a column is suppressed.
-        groups: (patterns, combinations) the group of equal rows, or UNFIT; costs: the cost of a row there.
+        groups: The group of equal rows, or UNFIT; an array (patterns, combinations).
+        costs: The cost of a row in each of these groups.
         sizes: (patterns, maximum number of groups) rows of each group.
         next_price: The lowest cost of a pattern that was left out, infinite if none was.
     """
@@ -111,7 +113,7 @@ def patterns_of(cells: SuppressibleCells) -> Patterns:
 
 
 def _masks(prices: Floats, touched: Sequence[int], room: int) -> tuple[BoolArray, float]:
-    """Return sets of columns by cost, as many as fit into memory, the last with all columns."""
+    """Return sets of columns by cost within the memory limit, the last with all columns."""
     chosen: list[tuple[int, ...]] = []
     left_out = np.inf
     for size in range(len(touched) + 1):
@@ -149,8 +151,11 @@ class Assignment(Value):
     """The pattern with which the rows of each combination are published.
 
     Attributes:
-        combinations, patterns, rows: Parallel arrays: a combination, a pattern, and how many of its rows have it.
-        cost: Of all suppressed values; bound: the minimum cost of any assignment.
+        combinations: The combination of each entry.
+        patterns: The pattern of each entry.
+        rows: The number of rows of the combination that have the pattern.
+        cost: The cost of all suppressed values.
+        bound: The minimum cost of any assignment.
     """
 
     combinations: Counts

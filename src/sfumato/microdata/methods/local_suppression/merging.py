@@ -45,7 +45,7 @@ class RiskPromises(Value):
     weights: Counts | None
 
     def usual_size(self, counts: Counts) -> int:
-        """Return how many rows of median weight satisfy every model; all rows if fewer do not."""
+        """Return the number of rows of median weight that satisfies every model; all rows if no smaller number does."""
         rows = int(counts.sum())
         size = self.k
         for model in self.models:
@@ -77,9 +77,12 @@ class Merging:
     """Classes during merging.
 
     Attributes:
-        owners: The initial class of each combination; codes: the published codes of each class, HIDDEN for suppressed.
-        sizes, weights: Rows and weights of each class; classes merged into others have no rows.
-        heirs: The class that each was merged into, or itself; risks: of a row of each class, by each model.
+        owners: The initial class of each combination.
+        codes: The published codes of each class, HIDDEN for suppressed values.
+        sizes: The number of rows of each class; classes merged into others have none.
+        weights: The sum of weights of each class.
+        heirs: The class that each class was merged into, or itself.
+        risks: The risk of a row of each class, by each model.
     """
 
     def __init__(self, cells: SuppressibleCells, codes: Codes, promises: RiskPromises) -> None:

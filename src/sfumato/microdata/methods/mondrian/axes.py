@@ -55,7 +55,8 @@ class ValueRuns(Value):
     Attributes:
         owners: The cell of each value, in their order.
         starts: The first and last grid point at which each cell may begin, and one after the last, (cells + 1, 2).
-        below, above: Labels of the first and the last cell, if they hold coded values.
+        below: The label of the first cell if it contains bottom-coded values.
+        above: The label of the last cell if it contains top-coded values.
     """
 
     grid: RangeGrid
@@ -90,7 +91,7 @@ def cells_of(grid: RangeGrid, numbers: Floats, persons: Counts, longer: Longer =
     """Return the cells of numbers in ascending order.
 
     Args:
-        persons: How many persons, or rows, have each of them.
+        persons: The number of persons, or of rows, with each value.
         longer: The exact numbers that floating-point numbers do not represent, by place.
 
     >>> from sfumato.microdata.recoding.range_grid import NumberGrid
@@ -114,8 +115,9 @@ class Tail(Value):
     """Values that a hierarchy top- or bottom-codes.
 
     Attributes:
-        count: How many of the values there are.
-        limit: The limit that they exceed; label: their published label.
+        count: The number of the values.
+        limit: The limit that the values exceed.
+        label: The published label of these values.
     """
 
     count: int
@@ -202,7 +204,7 @@ class Axis(Value, dict=True):
         measures: The same on the scale of the loss: the rank of a value in its hierarchy, or its number.
         rows: Rows of each value code.
         weight: Of the column in the loss.
-        cells: Values that share a position, if ranges end at cuts or values are coded; else each has its own.
+        cells: Values that share a position, if ranges end at cuts or values are coded; else one cell per value.
         by_cuts: Whether ranges are bounded by cuts, or by the values of their classes.
     """
 
@@ -370,7 +372,7 @@ def axis_of(ladder: Hierarchy, column: ColumnPlan, rows: Counts) -> Axis:
 
 
 def _ranks(numbers: Floats, order: npt.NDArray[np.int64]) -> Floats:
-    """Return how many values of the hierarchy precede each one; NaN for the missing value."""
+    """Return the number of values of the hierarchy that precede each value; NaN for the missing value."""
     ranks = np.empty(len(numbers))
     ranks[order] = np.arange(len(numbers))
     return np.where(np.isnan(numbers), np.nan, ranks)

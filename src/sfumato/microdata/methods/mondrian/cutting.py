@@ -32,7 +32,9 @@ class Cutting(Value):
     """Items sorted by their classes.
 
     Attributes:
-        places: (items, columns) the position of each value; counts: rows of each item; ids: the combination of each.
+        places: The position of each value, an array (items, columns).
+        counts: The number of rows of each item.
+        ids: The combination of each item.
         starts: Where each class begins.
         boxes: (2, classes, columns) the range of positions that the cuts leave each class; empty if not requested.
     """
@@ -145,7 +147,7 @@ def cut_by_levels(start: Cutting, rule: CutRule, accepts: Accepts | None) -> Cut
 
 
 class _Levels:
-    """The current classes: which are still open, how many columns were tried on each, and its path."""
+    """The current classes: which are open, the number of columns tried on each, and the path of each."""
 
     def __init__(self, start: Cutting, rule: CutRule, pool: Executor) -> None:
         self.cutting = start

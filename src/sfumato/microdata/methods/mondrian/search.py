@@ -67,7 +67,7 @@ def search(plan: Plan, method: Mondrian, table: FrequencyTable, _progress: Progr
     """Return the recoding that Mondrian finds, or the best node of a greedy search if that loses less.
 
     Raises:
-        UnattainableError: Not even all rows as one class keep the promises.
+        UnattainableError: Not even one class of all rows satisfies the privacy models.
     """
     deadline = Deadline(method.time_limit)
     axes = axes_of(table, plan, by_cuts=method.bounds == "cut")
@@ -171,7 +171,8 @@ class Items(Value, dict=True):
     Attributes:
         mode: How a cut treats the rows with the value of the cut, as named by the kernels.
         column: The sensitive column whose values distinguish items, if any.
-        combinations: The combination of each item; codes: the code of its sensitive value.
+        combinations: The combination of each item.
+        codes: The code of each item's sensitive value.
     """
 
     table: FrequencyTable
