@@ -34,14 +34,14 @@ class SfumatoError(Exception):
 
     Args:
         code: Its code, such as `columns.no_column`: its text has the key `error.KIND.CODE`, its hint that with `.do`.
-        message: What is wrong, where the code has no text of its own.
-        hint: What to do, where the code has no hint of its own.
-        **values: What the texts are filled with.
+        message: The problem, if the code has no text of its own.
+        hint: What to do, if the code has no hint of its own.
+        **values: Values of the placeholders in the texts.
 
     Attributes:
-        message: What is wrong, without any data value.
-        hint: A hint what to do.
-        code: Stable code of the error, `<kind>.<name>`, without what tells its texts apart.
+        message: The problem, without any data value.
+        hint: What to do, or an empty text.
+        code: Stable code of the error, `<kind>.<name>`, without the suffix that distinguishes its texts.
         values: The data values concerned, for callers of the library only.
         column: The column concerned, if there is one.
         rows: Numbers of the rows concerned, counted from 1 without the header.
@@ -78,7 +78,7 @@ class SfumatoError(Exception):
 
     @property
     def text(self) -> str:
-        """What is wrong and what to do."""
+        """The problem and the hint."""
         return Message("sentences", parts=(self.message, self.hint)) if self.hint else self.message
 
     def __str__(self) -> str:
@@ -177,7 +177,7 @@ class PlanError(SfumatoError):
 
     @classmethod
     def listing(cls, issues: Iterable[PlanIssue], code: str = "faults") -> Self:
-        """Return the error of several issues, each of which says where it is."""
+        """Return one error for several issues, each with its path."""
         listed = tuple(issues)
         error = cls(code, message=Message("lines", lines=tuple(one.text for one in listed)), hint="")
         error.issues = listed
@@ -195,7 +195,7 @@ def missing_extra(package: str, extra: str) -> EngineError:
 
 @contextmanager
 def extra_part(package: str, extra: str) -> Iterator[None]:
-    """Within this context, an optional package is imported.
+    """Translate a failed import of an optional package within this context.
 
     Raises:
         EngineError: It is not installed, with a hint what to install.

@@ -1,6 +1,6 @@
-"""File formats of rows, one object each: what files are called, who reads and writes them, and what they can hold.
+"""File formats of rows, one object each: file extensions, functions that read and write, and supported content.
 
-Nothing else compares the ending of such a file. A new format is an entry of `FORMATS`, its functions, and its name in
+Other modules never compare file extensions. A new format is an entry of `FORMATS`, its functions, and its name in
 the types of `data.format` and `output.format`.
 """
 
@@ -11,7 +11,7 @@ from typing import Any
 
 from sfumato.values import Value, field
 
-# The ending of a compressed text file.
+# The extension of a compressed text file.
 PACKED = ".gz"
 
 

@@ -94,6 +94,6 @@ def from_json(text: str, kind: Any) -> Any:
 
 
 def shown(value: Any, *hidden: str) -> str:
-    """Return the text of a value without some of its fields: secrets, and what is long."""
+    """Return the text of a value without some of its fields: secrets and long values."""
     parts = (f"{name}={getattr(value, name)!r}" for name in fields(value) if name not in hidden)
     return f"{type(value).__name__}({', '.join(parts)})"

@@ -11,7 +11,7 @@ from sfumato.schema.composite import MapSchema, read
 from sfumato.schema.dataclass_schema import KeyInfo, record_of
 from sfumato.values import Value, replace
 
-# The form of ranges. range: bounds in new fields; label: one text in the field; graph: fields named by operation.
+# The form of published ranges: bounds in new fields, one text in the field, or fields named by the operation.
 Form = Literal["range", "label", "graph"]
 RULES: tuple[str, ...] = ("unique99", "sqrt")
 MOST_BUCKETS = 1_000_000

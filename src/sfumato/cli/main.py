@@ -28,7 +28,7 @@ UNWRITTEN = 120
 def leave(code: int) -> NoReturn:
     """End the process like Python, but leave its memory to the system, which saves a tenth of a second.
 
-    Thread pools are told to end before they are waited for, as Python does. Idle databases are only memory.
+    Thread pools get the signal to end before the process waits for them, as in Python. Idle databases are only memory.
     """
     threading._shutdown()  # type: ignore[attr-defined]
     spares = sys.modules.get("sfumato.engines.duckdb.database")

@@ -28,7 +28,7 @@ __all__ = [
 
 
 def patients(rows: int = 300, seed: int = 1) -> "Dataset":
-    """Fictitious German patients: name, date of birth, sex, postcode, illness; a few of them have extreme values.
+    """Return fictitious German patients: name, date of birth, sex, postcode, illness; a few have extreme values.
 
     >>> patients().rows
     300
@@ -39,28 +39,28 @@ def patients(rows: int = 300, seed: int = 1) -> "Dataset":
 
 
 def four_rows() -> "Dataset":
-    """Four patients who are 2-anonymous if dates are published by quarter and postcodes by two digits."""
+    """Return four patients who are 2-anonymous if dates are published by quarter and postcodes by two digits."""
     from sfumato.datasets.patient_rows import FOUR_ROWS, make_example
 
     return make_example("four-rows", FOUR_ROWS)
 
 
 def eight_rows() -> "Dataset":
-    """Eight patients among whom one rare combination makes full-domain recoding lose two columns."""
+    """Return eight patients among whom one rare combination makes full-domain recoding lose two columns."""
     from sfumato.datasets.patient_rows import EIGHT_ROWS, make_example
 
     return make_example("eight-rows", EIGHT_ROWS)
 
 
 def stroke() -> "Dataset":
-    """Two hundred patients who had a stroke."""
+    """Return two hundred patients who had a stroke."""
     from sfumato.datasets.patient_rows import read_stroke
 
     return read_stroke()
 
 
 def census(rows: int = 30_000, seed: int = 1) -> "Dataset":
-    """Fictitious persons as in a census; the first rows do not depend on the number of rows.
+    """Return fictitious persons as in a census; the first rows do not depend on the number of rows.
 
     >>> census(3).records() == census(10).records()[:3]
     True
@@ -71,7 +71,7 @@ def census(rows: int = 30_000, seed: int = 1) -> "Dataset":
 
 
 def visits(rows: int = 2_000, seed: int = 1) -> "Dataset":
-    """Fictitious hospital visits, four per person; nine of ten persons keep their attributes.
+    """Return fictitious hospital visits, four per person; nine of ten persons keep their attributes.
 
     >>> visits(3).records() == visits(10).records()[:3]
     True
@@ -82,7 +82,7 @@ def visits(rows: int = 2_000, seed: int = 1) -> "Dataset":
 
 
 def households(rows: int = 2_000, seed: int = 1) -> "Dataset":
-    """Fictitious persons of a survey, household by household, with a sampling weight for each.
+    """Return fictitious persons of a survey, household by household, with a sampling weight for each.
 
     >>> households(3).records() == households(10).records()[:3]
     True
@@ -93,7 +93,7 @@ def households(rows: int = 2_000, seed: int = 1) -> "Dataset":
 
 
 def register(rows: int = 2_000, seed: int = 1, month: int = 0) -> "Dataset":
-    """A register of fictitious persons after a number of months of births, moves and deaths.
+    """Return a register of fictitious persons after a number of months of births, moves and deaths.
 
     >>> register(50).rows, {"person", "born"} <= {*register(50, month=3).categories}
     (50, True)
@@ -104,7 +104,7 @@ def register(rows: int = 2_000, seed: int = 1, month: int = 0) -> "Dataset":
 
 
 def read(name: str, path: "str | Path", hierarchies: "str | Path | None" = None) -> "Dataset":
-    """A well-known public file of your own, with its columns, types and hierarchies; nothing is downloaded.
+    """Read your copy of a well-known public file, with its columns, types and hierarchies; nothing is downloaded.
 
     Args:
         name: `adult`, `casc-census`, `tarragona` or `households`.

@@ -23,7 +23,7 @@ class Dataset(Value):
     """Rows about persons, with a plan for them.
 
     Attributes:
-        name: What it is called.
+        name: Name of the dataset.
         categories: The values of each column; a row has their indices (codes).
         generate: Generates the rows in chunks of codes, identical each time.
         separator: The column separator of its CSV file.
@@ -95,14 +95,14 @@ class Dataset(Value):
         quasi_identifiers: Collection[str] | None = None,
         seed: int | None = None,
     ) -> dict[str, Any]:
-        """A plan that releases the dataset from a file.
+        """Return a plan that releases the dataset from a file.
 
         Args:
             source: The file with the rows, as the plan names it.
-            k: How many rows a class must have at least.
-            method: The plan's method; `optimal` by loss metric with 2 % suppression unless given.
-            quasi_identifiers: These and no others; the dataset's own unless given.
-            seed: The plan's seed, only for runs that must repeat.
+            k: Minimum number of rows of an equivalence class.
+            method: The plan's method; by default `optimal` by loss metric with 2 % suppression.
+            quasi_identifiers: Names of the quasi-identifiers; by default those of the dataset.
+            seed: The plan's seed, only for reproducible runs.
         """
         separator = {} if format_of(Path(source)) == "parquet" else {"separator": self.separator}
         return {

@@ -1,4 +1,4 @@
-"""Tables of plan keys for the documentation: what a key accepts in words, its default and its meaning."""
+"""Tables of plan keys for the documentation: accepted values in words, default and meaning of each key."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence

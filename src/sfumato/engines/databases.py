@@ -18,7 +18,7 @@ from sfumato.microdata.recoding.mapping import ClassRecoding, Recoding, Suppress
 from sfumato.values import Value, field
 
 FLOATS = ("real", "double precision")
-# Column types, besides lists, whose values different engines convert to text differently.
+# Column types, in addition to lists, whose values different engines convert to text differently.
 TEXTLESS = ("bytea", "interval", "time with time zone", "bit", "bit varying")
 # Types whose values are transferred unchanged; the values of all others are transferred as texts.
 PLAIN = ("smallint", "integer", "bigint", "boolean", "date", "text")

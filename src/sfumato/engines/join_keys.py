@@ -1,4 +1,4 @@
-"""What engines join by: keyed hashes of persons and rows, and lookups of a recoding, the same on every engine."""
+"""Join keys of all engines: keyed hashes of persons and rows, and the join tables of a recoding."""
 
 from collections.abc import Iterable, Sequence
 from hashlib import sha256

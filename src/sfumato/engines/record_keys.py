@@ -1,9 +1,9 @@
 """Keys of records for the cell key method: whole numbers, the same on every engine, added modulo their range.
 
 A key made from a secret is the first 64 bits of SHA-256 of the secret's own digest, a colon and the record's name.
-Every engine has that hash, and without the secret nobody can compute it. An integer has one name however it is stored:
-1, 1.0 and the floating-point number are the same record. So are 0 and -0.0, 1e+16 and its digits, and a day with or
-without midnight.
+Every engine provides that hash, and without the secret it cannot be computed. An integer has one name regardless of its
+notation: 1, 1.0 and the floating-point number are the same record. So are 0 and -0.0, 1e+16 and its digits, and a day
+with or without midnight.
 """
 
 import hashlib

@@ -1,1 +1,1 @@
-"""What pages and reports say: one table of texts a language, all with the same keys, and one way to ask for them."""
+"""Texts of pages, reports and errors: one table of messages per language, all with the same keys."""

@@ -1,22 +1,22 @@
-"""Sentences that list many names: whole as texts, and shorter where there is little room."""
+"""Sentences that list many names: complete, or shortened to the first names where space is limited."""
 
 from collections.abc import Sequence
 
 from sfumato.localization.messages import Messages
 from sfumato.localization.plurals import filled
 
-# Of more names than these, only the first are told where there is little room.
+# If a list has more names than the first number, the short form shows as many names as the second.
 MOST_NAMES, FIRST_NAMES = 8, 5
 
 
 class ListMessage(str):
-    """A sentence with a list of names in it.
+    """A sentence that contains a list of names.
 
     Attributes:
-        first: The sentence up to the first few names.
-        rest: The other names; empty where there are few.
-        more: How many those are, in words.
-        tail: What comes after the list.
+        first: The sentence up to the last of the first names.
+        rest: The remaining names; empty if the list is short.
+        more: The number of remaining names, in words.
+        tail: The text after the list.
     """
 
     __slots__ = ("first", "more", "rest", "tail")
@@ -27,12 +27,12 @@ class ListMessage(str):
 
     @property
     def short(self) -> str:
-        """The sentence with the first few names alone."""
+        """The sentence with only the first names."""
         return f"{self.first} {self.more}{self.tail}" if self.rest else str(self)
 
 
 def enumeration(words: Messages, text: str, names: Sequence[str], **values: object) -> ListMessage:
-    """A sentence whose place `{columns}` is filled with names.
+    """Return a sentence with names in place of `{columns}`.
 
     >>> from sfumato.localization.messages import words_in
     >>> told = enumeration(words_in(), "Lost: {columns}.", [f"v{place}" for place in range(9)])
@@ -51,5 +51,5 @@ def enumeration(words: Messages, text: str, names: Sequence[str], **values: obje
 
 
 def names_told(words: Messages, names: Sequence[str]) -> ListMessage:
-    """Names alone."""
+    """Return a list of names without a sentence."""
     return enumeration(words, "{columns}", names)

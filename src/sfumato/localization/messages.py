@@ -1,4 +1,4 @@
-"""The words of a language: its table of texts, how it writes numbers, and sentences that come in English from below."""
+"""The messages of a language: texts by key, number formats, and the translation of English sentences."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -13,36 +13,36 @@ from sfumato.patterns import regex
 
 _KEY = re.compile(r"[\w.-]+")
 _QUOTED = re.compile(r"'[^']*(?:''[^']*)*'")
-# What a plain text does not begin with, and does not hold.
+# Characters with which a plain YAML text does not begin, and words that YAML reads as Booleans or null.
 _MARKS = "0123456789.+-_'\"&*!|>%@`?:,[]{}#=~<"
 _OTHER = {"yes", "no", "y", "n", "on", "off", "true", "false", "null"}
 DEFAULT = "en"
-# Keys of sentences that come from below pages and reports, in English: their English text is what they are known by.
+# Key prefix of sentences that other packages create in English; their English text identifies them.
 SAID = "said."
-# Those of errors: what is wrong and what to do are told apart.
+# Key prefix of error sentences; the problem and the hint are separate sentences.
 FAULT = "said.fault_"
-# Sentences that reports store in English.
+# Key prefixes of all sentences that are translated from their English text.
 _SAID = (SAID, "note.", "reason.", "phrase.", "error.part.")
 _SPEC = re.compile(r"\{(\w+):[^{}|]*\}")
-# So many sentences are kept that were told.
+# Maximum number of cached translations.
 MOST_KEPT = 4096
 _FOLDER = Path(__file__).parent
 _NUMBER = regex(r"\d{1,3}(?:,\d{3})+")
 _PERCENT = regex(r"(?<=\d)%")
 _FIGURE = regex(r"-?\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?(?: ?%)?")
-# A sign within a sentence, as it stands in a pattern; what may be filled in beyond the end of one: values, other texts.
+# Pattern of a character within a sentence; placeholders whose value may extend over several sentences.
 _WITHIN, _WHOLE = r"(?:(?![.?] (?-i:[A-Z])).)", ("example", "reason")
-# Where a sentence ends and another begins; the place in a plan, or in a file, of a fault.
+# The boundary between two sentences; the position of an issue in a plan, or in a file.
 _ENDS, _PLACE = regex(r'(?<=[.?]) (?=[A-Z"])'), regex(r"([a-z_]+(?:\[\d+\])?(?:\.[^:]+)?: )(.+)")
 _FILE_PLACE = regex(r"(?P<name>[^\n:]+), line (?P<line>\d+), column (?P<column>\d+): ")
-# Totals that do not add up, as an error names them: by how much, and how many more there are.
+# Inconsistent totals as an error names them, their difference, and the number of further ones.
 _TOTAL = regex(r"^(?!the grand)(.+) total$")
 _OFF, _MORE = regex(r"\(by ([^()]+)\)"), regex(r" and (\d+) more$")
 _NUMERAL = r"[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?"
 _DECIMAL = regex(rf"[<>≤≥]?{_NUMERAL}(?: ?[-–] ?{_NUMERAL})?", re.ASCII)
-# An interval with its ends, as ladders and classes label it.
+# An interval with brackets, as in labels of hierarchies and classes.
 _INTERVAL = regex(rf"[\[(]{_NUMERAL}(?:, |–){_NUMERAL}[\])]", re.ASCII)
-# Placeholders for what is called by its own name: columns, files, values.
+# Placeholders for parameters of models; and those for names that are not translated: columns, files, values.
 _LISTED = ("asked", "reached")
 _NAMED = frozenset(
     [
@@ -52,17 +52,17 @@ _NAMED = frozenset(
 )
 
 _PLAIN = (str, int, float, tuple)
-# How several messages are joined: `{parts:sentences}`.
+# Separators of joined messages, by format: `{parts:sentences}`.
 _JOINED = {"sentences": " ", "lines": "\n", "list": ", ", "semicolons": "; "}
-# The end of a key whose text is said instead where persons are counted.
+# Suffix of keys whose text replaces that of the key without suffix if persons are counted.
 PERSONS = ".of_persons"
 
 
 class Message(str):
-    """A text known by its code and values: as a str it is the English text; `Messages.text` renders it in a language.
+    """A text with its code and values: as a str it is the English text; `Messages.text` renders it in a language.
 
-    Values are numbers, which templates format (`{rows:,}`, `{share:.0%}`), texts that stay as they are, such as names
-    of columns, and other messages.
+    Values are numbers, which templates format (`{rows:,}`, `{share:.0%}`), texts that are not translated, such as
+    column names, and other messages.
 
     >>> message = Message("note.other_sheets", count=2, name="A", others="B")
     >>> print(words_in("de").text(message))
@@ -83,12 +83,12 @@ class Message(str):
         return _message, (self.code, self.values)
 
     def to_json(self) -> dict[str, Any]:
-        """Return what reports and jobs keep: `read_message` makes the message of it again."""
+        """Return the message as reports and jobs store it; `read_message` restores it."""
         return {"code": self.code, "values": {name: _to_json(value) for name, value in self.values.items()}}
 
 
 def first_names(names: Sequence[str], most: int, between: str = ", ") -> str:
-    """Return the first of some names, and how many more there are.
+    """Return the first of some names, and the number of further ones.
 
     >>> print(first_names(["a", "b", "c"], 2))
     a, b and 1 more
@@ -108,7 +108,7 @@ def _to_json(value: Any) -> Any:
 
 
 def read_message(stored: Any) -> Any:
-    """Return the message that `Message.to_json` stored; any other value as it is."""
+    """Return the message that `Message.to_json` stored; return any other value unchanged."""
     if isinstance(stored, list):
         return tuple(read_message(part) for part in stored)
     if not isinstance(stored, dict) or stored.keys() != {"code", "values"}:
@@ -117,7 +117,7 @@ def read_message(stored: Any) -> Any:
 
 
 class Messages(Mapping[str, str]):
-    """The texts of one language by their keys.
+    """The texts of one language by key.
 
     >>> words_in("de").percent(0.125), words_in("de").count(1234)
     ('12,5 %', '1.234')
@@ -137,7 +137,7 @@ class Messages(Mapping[str, str]):
         return len(self.texts)
 
     def text(self, message: str) -> str:
-        """Return a message in this language; any other text as it is."""
+        """Return a message in this language; any other text is treated as an English sentence."""
         if isinstance(message, Message):
             return self.rendered(message.code, message.values)
         return self.sentence(message)
@@ -148,23 +148,23 @@ class Messages(Mapping[str, str]):
         return _Rendering(self).vformat(text, (), values) if "{" in text else text
 
     def figure(self, english: str) -> str:
-        """A number, written as English does, in the way of the language."""
+        """Return a number in English notation with the separators of the language."""
         return english.translate({ord(","): self["thousands"], ord("."): self["decimal"]})
 
     def count(self, number: int) -> str:
-        """A whole number."""
+        """Return an integer with thousands separators."""
         return self.figure(f"{number:,}")
 
     def percent(self, share: float) -> str:
-        """A share in percent."""
+        """Return a share in percent."""
         return self.figure(percent(share))
 
     def amount(self, value: float) -> str:
-        """A number for people: four digits, large ones whole."""
+        """Return a number with four significant digits; from 1,000 on without decimals."""
         return self.figure(amount(value))
 
     def value(self, text: str) -> str:
-        """A number of the data, a limit or a range, with the decimal mark of the language; any other text as it is.
+        """Return a number, limit or range of the data with the decimal mark of the language; other texts are unchanged.
 
         >>> words_in("de").value("2596.88"), words_in("de").value("31.12.2024"), words_in("de").value("A.1")
         ('2596,88', '31.12.2024', 'A.1')
@@ -178,7 +178,7 @@ class Messages(Mapping[str, str]):
         return text.replace(".", self["decimal"]) if _DECIMAL.fullmatch(text) else text
 
     def day(self, day: date) -> str:
-        """A date as people write it.
+        """Return a date in the notation of the language.
 
         >>> words_in("de").day(date(2026, 3, 1)), words_in().day(date(2026, 3, 1))
         ('1. März 2026', 'March 1, 2026')
@@ -187,7 +187,7 @@ class Messages(Mapping[str, str]):
         return self["day"].format(day=day.day, month=month, year=day.year)
 
     def sentence(self, english: str) -> str:
-        """A sentence from below in this language; as it is where it is not known.
+        """Return an English sentence in this language; an unknown sentence is unchanged except for its numbers.
 
         >>> words_in("de").sentence("It numbers the rows: who knows the raw file finds a row by it.")
         'Nummeriert die Zeilen: Wer die Rohdatei kennt, findet eine Zeile daran.'
@@ -203,7 +203,7 @@ class Messages(Mapping[str, str]):
         return told or _NUMBER.sub(lambda number: number[0].replace(",", self["thousands"]), english)
 
     def _known(self, english: str) -> str | None:
-        """A text that is known as a whole; None where it is not."""
+        """Return the translation of a text that matches one key, or None."""
         for key, pattern in _patterns():
             match = pattern.fullmatch(english)
             if match:
@@ -211,7 +211,7 @@ class Messages(Mapping[str, str]):
         return None
 
     def _told_in_parts(self, english: str) -> str | None:
-        """Several lines, places in a plan and sentences, each of which is known; None where one is not."""
+        """Return the translation of lines, positions in a plan, and sentences; None if a sentence is unknown."""
         lines = []
         for line in english.split("\n"):
             place, rest = match.groups() if (match := _PLACE.fullmatch(line)) else ("", line)
@@ -223,11 +223,11 @@ class Messages(Mapping[str, str]):
         return "\n".join(lines)
 
     def _in_file(self, place: re.Match[str]) -> str:
-        """Where something stands in a file."""
+        """Return a position in a file, in this language."""
         return self["place_in_file"].format(**place.groupdict())
 
     def _part(self, placeholder: str, english: str) -> str:
-        """What a sentence was filled with: names stay as they are, numbers are written as the language does.
+        """Return the value of a placeholder in this language: names are unchanged, numbers are reformatted.
 
         >>> words_in("de")._part("share", "80%")
         '80 %'
@@ -245,7 +245,7 @@ class Messages(Mapping[str, str]):
         return self.sentence(english)
 
     def _named(self, english: str) -> str:
-        """The first of some cells, which keep their names, and how many more there are.
+        """Return a list of cells in this language; the names of cells are unchanged.
 
         >>> words_in("de")._named("area a; the grand total and 2 more")
         'area a; die Gesamtsumme und 2 weitere'
@@ -254,7 +254,7 @@ class Messages(Mapping[str, str]):
         return _MORE.sub(lambda match: self["totals.more"].format(count=match[1]), told)
 
     def _sums(self, english: str) -> str:
-        """Totals that do not add up, or are missing."""
+        """Return a list of inconsistent or missing totals in this language."""
         told = _TOTAL.sub(lambda match: self["totals.of"].format(name=match[1]), english)
         told = told.replace("the grand total", self["totals.grand"])
         told = _MORE.sub(lambda match: self["totals.more"].format(count=match[1]), told)
@@ -262,7 +262,7 @@ class Messages(Mapping[str, str]):
 
 
 class _Rendering(Counting):
-    """Formats the values of a message as a language writes them."""
+    """Formatter of message values in the notation of a language."""
 
     def __init__(self, words: Messages) -> None:
         self.words = words
@@ -287,17 +287,17 @@ class _Rendering(Counting):
 
 @lru_cache(MOST_KEPT)
 def _told(language: str, english: str) -> str:
-    """A sentence in a language: looked up once among hundreds, though a page says it in every row."""
+    """Return a sentence in a language; cached, because a page may show it in every row."""
     return words_in(language)._told(english)
 
 
 def languages() -> tuple[str, ...]:
-    """The languages that there is a table for."""
+    """Return the languages that have a table."""
     return tuple(sorted(path.stem for path in _FOLDER.glob("*.yaml")))
 
 
 def words_in(language: str = DEFAULT) -> Messages:
-    """The words of a language.
+    """Return the messages of a language.
 
     >>> words_in()["data"]
     'Data'
@@ -307,7 +307,7 @@ def words_in(language: str = DEFAULT) -> Messages:
 
 @cache
 def words_on_persons(language: str = DEFAULT) -> Messages:
-    """The words of a language where persons are counted, not rows: texts that have a twin of persons are that one.
+    """Return the messages of a language with the variants that refer to persons instead of rows.
 
     >>> words_on_persons()["risk.smallest"]
     'persons of the smallest class'
@@ -319,7 +319,7 @@ def words_on_persons(language: str = DEFAULT) -> Messages:
 
 @cache
 def _table(language: str) -> Messages:
-    """The table of a language, which is read once however it is asked for."""
+    """Return the messages of a language; cached here, so that the default argument needs no second entry."""
     texts = read_table(_FOLDER / f"{language}.yaml")
     return Messages(
         language, {key: PluralMessage(text) if CHOICE.search(text) else text for key, text in texts.items()}
@@ -327,7 +327,7 @@ def _table(language: str) -> Messages:
 
 
 def accepted_words(accepted: str) -> Messages:
-    """The words in the first language of an `Accept-Language` header that there is a table for.
+    """Return the messages in the first language of an `Accept-Language` header that has a table.
 
     >>> accepted_words("xx, de;q=0.5").language
     'de'
@@ -337,7 +337,7 @@ def accepted_words(accepted: str) -> Messages:
 
 
 def _by_preference(accepted: str) -> list[str]:
-    """The languages of a header, the most wanted first."""
+    """Return the languages of a header, the most preferred first."""
     wishes: list[tuple[float, int, str]] = []
     for part in accepted.lower().split(","):
         language, *options = (text.strip() for text in part.split(";"))
@@ -350,17 +350,17 @@ def _by_preference(accepted: str) -> list[str]:
 
 @cache
 def _patterns() -> list[tuple[str, re.Pattern[str]]]:
-    """How each sentence from below is told: its English words, with anything in place of what is filled in."""
+    """Return the key and the pattern of each translatable sentence; placeholders match any text."""
     texts = [(key, _SPEC.sub(r"{\1}", text)) for key, text in words_in().items() if key.startswith(_SAID)]
     return [
         (key, re.compile(_pattern(text, key.startswith(FAULT)), re.IGNORECASE))
         for key, text in texts
-        if len(re.sub(r"{[^{}]*}|[^a-z]", "", text)) > 5  # others hold any sentence
+        if len(re.sub(r"{[^{}]*}|[^a-z]", "", text)) > 5  # shorter ones would match any sentence
     ]
 
 
 def _pattern(text: str, parted: bool = False) -> str:
-    """The pattern of a sentence: what is filled in twice is the same both times, and a reason is all before its tail.
+    """Return the pattern of a sentence: a repeated placeholder has one value, and a reason extends to the tail.
 
     >>> bool(re.fullmatch(_pattern("{k} rows, of {k}."), "5 rows, of 5."))
     True
@@ -368,9 +368,9 @@ def _pattern(text: str, parted: bool = False) -> str:
     'It is known.'
 
     Args:
-        parted: Whether other sentences may stand behind it, which are told apart from it.
+        parted: Whether further sentences may follow, so that most placeholders end with their sentence.
     """
-    choices = CHOICE.split(text)  # what stands between choices, and their name, one and many in turn
+    choices = CHOICE.split(text)  # texts between choices, each followed by the name, singular and plural of a choice
     parts = [re.escape(part) for part in choices]
     either = [f"(?:{one}|{many})" for one, many in zip(parts[2::4], parts[3::4], strict=True)]
     whole = "".join(part for pair in zip(parts[::4], [*either, ""], strict=True) for part in pair)
@@ -387,7 +387,7 @@ def _pattern(text: str, parted: bool = False) -> str:
 
 
 def read_table(path: Path) -> dict[str, str]:
-    """The texts of a table by their keys; one that is written in other ways goes through the YAML reader."""
+    """Return the texts of a table by key; the YAML parser reads what is not in the simple notation."""
     written = path.read_text(encoding="utf-8")
     lines = [line for line in written.split("\n") if line and not line.startswith("#")]
     if any(line.startswith((" ", "\t", "-", "%", "{", "[", "?", "&", "!")) for line in lines):
@@ -407,7 +407,7 @@ def _entries(lines: Iterable[str]) -> Iterator[tuple[str, str]]:
 
 
 def _is_plain(text: str) -> bool:
-    """Whether a text stands for itself, and for no number, date or truth."""
+    """Return whether YAML reads a plain text as itself, not as a number, a date or a Boolean."""
     if not text or text[0] in _MARKS or text[-1] in " \t:" or text[0] == " ":
         return False
     return ": " not in text and " #" not in text and "\t" not in text and text.lower() not in _OTHER
@@ -416,6 +416,6 @@ def _is_plain(text: str) -> bool:
 def _by_yaml(text: str) -> dict[str, str]:
     import yaml
 
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the compiled one, where it is there, is ten times quicker
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the compiled loader, if installed, is ten times as fast
     table: dict[str, str] = yaml.load(text, Loader=loader)
     return table

@@ -1,8 +1,8 @@
-"""Numbers as people read them, in English; `Messages` turns them to its language."""
+"""Format numbers in English; `Messages` converts them to its language."""
 
 
 def percent(share: float) -> str:
-    """A share as people write it, with more digits where it is small.
+    """Return a share as a percentage; small ones have more digits.
 
     >>> percent(0.5), percent(0.004), percent(0.0), percent(1.0)
     ('50.0 %', '0.40 %', '0 %', '100 %')
@@ -15,7 +15,7 @@ def percent(share: float) -> str:
 
 
 def amount(value: float) -> str:
-    """A number for people: four digits, large ones whole.
+    """Return a number with four significant digits; from 1,000 on without decimals.
 
     >>> amount(0.123456), amount(433106.2)
     ('0.1235', '433,106')

@@ -1,4 +1,4 @@
-"""Texts that count: one word for one, another for more, as `{rows} {rows:row|rows}` says it."""
+"""Texts with singular and plural forms chosen by a count, such as `{rows} {rows:row|rows}`."""
 
 from collections.abc import Mapping
 from string import Formatter
@@ -6,12 +6,12 @@ from typing import Any
 
 from sfumato.patterns import regex
 
-# A choice by a count, and its parts: the count, what is said of one, what of more.
+# A plural choice; its groups are the name of the count, the singular and the plural.
 CHOICE = regex(r"\{([a-z_]+):([^{}|]+)\|([^{}|]+)\}")
 
 
 class Counting(Formatter):
-    """Formats choices by a count; other fields as `str.format` does."""
+    """Formatter of plural choices; it formats other fields as `str.format` does."""
 
     def format_field(self, value: Any, format_spec: str) -> str:
         if "|" not in format_spec:
@@ -24,7 +24,7 @@ _COUNTING = Counting()
 
 
 class PluralMessage(str):
-    """A text with choices by counts.
+    """A text with plural choices.
 
     >>> PluralMessage("{rows} {rows:row is|rows are} left").format(rows="1")
     '1 row is left'
@@ -37,7 +37,7 @@ class PluralMessage(str):
 
 
 def filled(text: str, values: Mapping[str, object], *positional: object) -> str:
-    """A text, filled in.
+    """Return a text filled with values.
 
     >>> filled("{count} {count:attack|attacks}", {"count": 2})
     '2 attacks'

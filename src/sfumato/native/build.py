@@ -21,22 +21,22 @@ from sfumato.native.c_codegen.program import CProgram, Entry, get, give, module,
 from sfumato.native.dispatch import ROOT, cache_folder, find_native, is_own, public_name, sources, stamp
 
 HEADERS = ROOT / "native"
-# No fused or reordered arithmetic: the same numbers on every machine; whole numbers wrap as NumPy's do.
+# No fused or reordered arithmetic, so that results are identical on every machine; integers wrap as in NumPy.
 _FLAGS = ["-O3", "-std=gnu11", "-fPIC", "-shared", "-fwrapv", "-ffp-contract=off", "-fno-math-errno", "-w"]
 _UNDEFINED = ["-undefined", "dynamic_lookup"] if sys.platform == "darwin" else []
-# One module for every Python from 3.11 on (PEP 384); free-threaded Python has no limited API, and needs its own.
+# One module for every Python from 3.11 on (PEP 384); free-threaded Python has no limited API and needs a separate one.
 IS_LIMITED = not sysconfig.get_config_var("Py_GIL_DISABLED")
 FILE = "native.abi3.so" if IS_LIMITED else f"native{sysconfig.get_config_var('EXT_SUFFIX')}"
-# The oldest system that a module built by ziglang runs on; without a target it is built for this very processor.
+# The oldest system on which a module built by ziglang runs; without a target it would run on this processor only.
 _ZIG_SYSTEMS = {"linux": "linux-gnu.2.17", "darwin": "macos.11.0"}
 
 
 class BuildError(Exception):
-    """There is no compiler, or it refused."""
+    """The C compiler is missing or failed."""
 
 
 def build(folder: Path, functions: dict[str, FunctionType]) -> Path:
-    """Build the extension module of some loops, by their names in it, into a folder; the answer is its file."""
+    """Build the extension module of loops, given by their names in it, in a folder, and return its file."""
     made = folder / FILE
     with tempfile.TemporaryDirectory() as room:
         source, fresh = Path(room, "native.c"), Path(room, made.name)
@@ -48,12 +48,12 @@ def build(folder: Path, functions: dict[str, FunctionType]) -> Path:
         beside.replace(made)
     for other in folder.glob("native.*.so"):
         if other != made:
-            other.unlink()  # Python prefers a module of its own version, though it may be outdated.
+            other.unlink()  # Python prefers a module for its own version, even if it is outdated.
     return made
 
 
 def program(functions: dict[str, FunctionType]) -> str:
-    """Loops in C, as a module for Python."""
+    """Return the C source of a Python module with the loops."""
     text = CProgram()
     entries = {name: _entries(text, function) for name, function in functions.items()}
     used = {kind for name in entries for entry in entries[name] for kind in (*entry.kinds, entry.result)}
@@ -65,7 +65,7 @@ def program(functions: dict[str, FunctionType]) -> str:
 
 
 def loops() -> dict[str, FunctionType]:
-    """The loops that others call, by their names in the extension module; as plain Python."""
+    """Return the public loops as Python functions, by their names in the extension module."""
     os.environ["SFUMATO_LOOPS"] = "python"
     functions = {}
     for path in sources():
@@ -95,7 +95,7 @@ def _compile(source: Path, made: Path) -> None:
 
 
 def has_compiler() -> bool:
-    """Whether the system has a C compiler."""
+    """Return whether the system has a C compiler."""
     return shutil.which(_system_compiler()[0]) is not None
 
 
@@ -113,7 +113,7 @@ def _compiler() -> list[str]:
 
 
 def main() -> int:
-    """Build next to the sources, or into the folder of the first argument, unless that is done already."""
+    """Build next to the sources if outdated, or always in the folder of the first argument; return the exit code."""
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else HEADERS
     if folder == HEADERS and find_native() is not None:
         return 0

@@ -1,4 +1,4 @@
-"""Loops run as machine code from the extension module; without it, as Python, which is a hundred times slower."""
+"""Load compiled loops from the extension module; without it, loops run as Python, a hundred times as slowly."""
 
 import hashlib
 import importlib
@@ -11,12 +11,12 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeVar, cast
 
-# Names the folder; the user's cache where unset.
+# Environment variable with the cache folder; if it is unset, the user's cache is used.
 _CACHE = "SFUMATO_CACHE"
 
 
 def cache_folder() -> Path:
-    """The folder of this user, which may not be there."""
+    """Return the cache folder of this user, which need not exist."""
     named = os.environ.get(_CACHE)
     if named:
         return Path(named)
@@ -25,7 +25,7 @@ def cache_folder() -> Path:
 
 
 def is_own(folder: Path) -> bool:
-    """Whether a folder is there, or can be made, and this user alone writes to it: what lies in it is run."""
+    """Return whether a folder exists or can be created, and only this user can write to it, as its modules are run."""
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         found = folder.lstat()
@@ -43,14 +43,14 @@ Loop = TypeVar("Loop", bound=Callable[..., Any])
 ROOT = Path(__file__).parent.parent
 # The Python source of each compiled loop, for the tests that compare both.
 SOURCES: dict[Any, Callable[..., Any]] = {}
-# "python" runs the sources of the loops, to read or measure them; unset, the extension module runs.
+# Environment variable: "python" runs the Python sources of the loops; if it is unset, the extension module runs.
 _WAY = "SFUMATO_LOOPS"
 NATIVE = "sfumato.native.native"
 
 
 def compiled(function: Loop) -> Loop:
     """Return the compiled form of a loop, which releases the interpreter's lock."""
-    # A loop without types in its signature is called by other loops alone, whose machine code contains it.
+    # A loop without types in its signature is called only by other loops, whose machine code contains it.
     loop = getattr(native_module(), public_name(function.__module__, function.__name__), function)
     if loop is not function:
         SOURCES[loop] = function
@@ -58,13 +58,13 @@ def compiled(function: Loop) -> Loop:
 
 
 def way() -> str:
-    """How loops run here: "native" or "python"."""
+    """Return how loops run in this process: "native" or "python"."""
     return "python" if native_module() is None else "native"
 
 
 @cache
 def native_module() -> ModuleType | None:
-    """The extension module, if it exists and was built from the present sources; a warning says if it does not."""
+    """Return the extension module if it was built from the current sources; otherwise warn and return None."""
     if os.environ.get(_WAY) == "python":
         return None
     native = find_native()
@@ -79,22 +79,22 @@ def native_module() -> ModuleType | None:
 
 
 def find_native() -> ModuleType | None:
-    """The extension module next to the sources or in the user's cache; None if it was built from other sources."""
+    """Return the extension module next to the sources or in the cache; None if it is missing or outdated."""
     for load in (_beside, _cached):
         native = load()
-        # Installed sources do not change under the module that came with them.
+        # Installed sources do not change after installation, so their module is not outdated.
         if native is not None and (not _is_source_tree() or stamp() == native.STAMP):
             return native
     return None
 
 
 def public_name(module: str, name: str) -> str:
-    """The name of a loop in the extension module."""
+    """Return the name of a loop in the extension module."""
     return f"{module.removeprefix('sfumato.').replace('.', '_')}_{name}"
 
 
 def sources() -> list[Path]:
-    """The modules of loops, those that they take constants from, and what translates them."""
+    """Return the source files of loops, of the constants that they use, and of the translator."""
     kernels = [
         path for wing in ("engines", "microdata", "tables") for path in sorted((ROOT / wing).rglob("*kernels.py"))
     ]
@@ -103,7 +103,7 @@ def sources() -> list[Path]:
 
 
 def stamp() -> str:
-    """A hash of all sources."""
+    """Return a hash of all sources."""
     whole = hashlib.blake2b(digest_size=16)
     for path in sources():
         whole.update(path.read_bytes())
@@ -122,7 +122,7 @@ def _beside() -> ModuleType | None:
 
 
 def _cached() -> ModuleType | None:
-    """The module that `sfumato compile` made for an installation that cannot be written."""
+    """Return the module that `sfumato compile` built for a read-only installation, or None."""
     from importlib.util import module_from_spec, spec_from_file_location
 
     for path in sorted(cache_folder().glob(f"{stamp()}/native.*")):

@@ -12,7 +12,7 @@ from sfumato.policies.places_and_dates import WORDS, age_fault, date_fault, kind
 from sfumato.values import Value, field
 
 Check = Callable[[str], bool]
-# Uninformative texts: masks, blanks, and the words for them.
+# Uninformative texts: only asterisks, blanks or similar signs, and words such as "removed".
 _NOTHING = re.compile(
     r"[\s*#xX.?_-]*|\[?(?:redacted|removed|withheld|suppressed|masked|deleted|n/?a|none|null)\]?", re.I
 )
@@ -67,7 +67,7 @@ _WEIGHTS = (8, 7, 6, 5, 4, 3, 2, 10, 0, 9, 8, 7, 6, 5, 4, 3, 2)
 
 
 def tells_nothing(text: str | None) -> bool:
-    """Return whether a value is uninformative: missing, masked, or a word such as "removed".
+    """Return whether a value is uninformative: missing, only asterisks or similar signs, or a word such as "removed".
 
     >>> tells_nothing("***"), tells_nothing("REDACTED"), tells_nothing("Ulm")
     (True, True, False)

@@ -24,8 +24,12 @@ class Clause(Value):
 
     Attributes:
         name: The key with which a user overrides its value or attests it.
-        metric: What is measured; op, value: the condition; no value if the user must set one.
-        scope: What it is measured on; action: how to satisfy it; says: the clause in words.
+        metric: The metric that is measured.
+        op: The comparison with `value`, or `attested`.
+        scope: What it is measured on.
+        action: How to satisfy it.
+        says: The clause in words.
+        value: The limit; None if the user must set one.
         evidence: Source of its limit, if it differs from the policy's.
     """
 
@@ -48,7 +52,9 @@ class CellRule(Value):
     """How a policy changes the counts of a table.
 
     Attributes:
-        low, high: The smallest and the largest small count; small: the published text of these.
+        low: The smallest small count.
+        high: The largest small count.
+        small: The published text of small counts.
         base: The base to which other counts are rounded; 1 leaves them.
         complementary: Whether further cells are suppressed so that no small one can be computed.
     """
@@ -65,7 +71,8 @@ class Policy(Value):
 
     Attributes:
         about: Whether it applies to rows or to tables of counts.
-        source: The name of the document; evidence: source of its limits.
+        source: The name of the document.
+        evidence: The source of its limits.
         cells: How it changes the counts of a table, if it applies to tables.
         overrides: The original values of clauses for which the user has set others.
     """
@@ -263,7 +270,10 @@ def judge_policy(
     """Evaluate a policy.
 
     Args:
-        measured: The measurements, by metric; attested: who attests a clause, by its name.
+        policy: The policy.
+        measured: The measurements, by metric.
+        attested: The person who attests a clause, by the name of the clause.
+        remarks: Notes for the verdict.
     """
     judgments = tuple(_judged(clause, measured, attested) for clause in policy.clauses)
     return PolicyVerdict(policy, judgments, tuple(remarks))

@@ -84,14 +84,14 @@ def verdict(figures: Mapping[str, Any], words: Messages) -> str:
 
 
 def _by_columns(figures: Mapping[str, Any], words: Messages) -> str:
-    """Return which columns besides the quasi-identifiers led attacks to persons, and what to do; empty if none did."""
+    """Return which columns other than quasi-identifiers led attacks to persons, and what to do; empty if none did."""
     counted = [attack for attack in figures["attacks"] if attack["evidence"] and attack["counted"]]
     names = dict.fromkeys(name for attack in counted for name in _beyond(attack))
     return words["attack.by_columns"].format(columns=names_told(words, [*names])) if names else ""
 
 
 def _beyond(attack: Mapping[str, Any]) -> Sequence[str]:
-    """Return the columns besides the quasi-identifiers by which an attack reached persons, if known."""
+    """Return the columns other than quasi-identifiers by which an attack found persons, if known."""
     names: Sequence[str] = attack.get("details", {}).get("beyond", ())
     return names
 

@@ -31,7 +31,7 @@ def _altair() -> Any:
 
 
 def comparison_charts(comparison: "Runs") -> dict[str, Chart]:
-    """The charts of a comparison, by name.
+    """Return the charts of a comparison, by name.
 
     Raises:
         EngineError: Altair is not installed.

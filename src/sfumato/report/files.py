@@ -10,7 +10,7 @@ from sfumato.report.html_page import listing, page, paragraph, section, table, t
 
 
 def html(plan: Plan, figures: Mapping[str, Any]) -> str:
-    """The report as a page."""
+    """Return the report as a page."""
     words = words_in(plan.language)
     persons = figures["persons"] - figures["suppressed_persons"]
     heads = [
@@ -42,12 +42,12 @@ def _section(words: Messages, title: str, head: Sequence[str], rows: Iterable[Se
 
 
 def _top(figures: Mapping[str, Any]) -> str:
-    """Return the file whose rows are the persons: parents precede their children."""
+    """Return the file in which each row is a person; it is the first, because parents precede their children."""
     return str(next(iter(figures["files"])))
 
 
 def text(figures: Mapping[str, Any]) -> str:
-    """The figures in plain text."""
+    """Return the metrics in plain text."""
     lines = [
         f"{figures['persons'] - figures['suppressed_persons']:,} of {figures['persons']:,} persons published, "
         f"{figures['classes']['count']:,} groups of at least {figures['classes']['smallest']:,}",

@@ -63,12 +63,12 @@ def section(title: str, *parts: str) -> str:
 
 
 def paragraph(text: str, soft: bool = False) -> str:
-    """A paragraph of plain text."""
+    """Return a paragraph of plain text."""
     return f"<p{_SOFT if soft else ''}>{escape(text)}</p>"
 
 
 def listing(sentences: Iterable[str]) -> str:
-    """Sentences as a list."""
+    """Return sentences as a list."""
     return "<ul>" + "".join(f"<li>{sentence_html(sentence)}</li>" for sentence in sentences) + "</ul>"
 
 

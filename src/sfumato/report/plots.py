@@ -155,7 +155,8 @@ def bars(pairs: Sequence[tuple[str, float, str]], below: str, about: str) -> str
 
     Args:
         pairs: Name, length as a share of the longest, and value.
-        below: Label of the values; about: alternative text of the chart.
+        below: Label of the values.
+        about: Alternative text of the chart.
     """
     longest = max((length for _, length, _ in pairs), default=0.0) or 1.0
     parts = [_bar(place, name, length / longest, figure) for place, (name, length, figure) in enumerate(pairs)]

@@ -17,7 +17,7 @@ SAME = (
 
 
 def text(report: RiskSurvey) -> str:
-    """A summary in plain text."""
+    """Return a summary in plain text."""
     figures = report.figures
     lines = [
         f"{figures.rows:,} rows in {figures.classes:,} classes by {', '.join(report.quasi_identifiers)}",
@@ -174,7 +174,7 @@ def _percent(share: float) -> str:
 
 
 def page_of(report: RiskSurvey, language: str = "en") -> str:
-    """The report as one page."""
+    """Return the report as one page."""
     words = words_in(language)
     title = words["surveyed.title"]
     return page(f"Sfumato: {title}", [f"<h1>{escape(title)}</h1>", html_part(report, language)], words.language)

@@ -89,7 +89,7 @@ def _closed(required: dict[str, Schema], more: dict[str, Schema] | None = None, 
 
 
 def external_schema() -> Schema:
-    """The JSON Schema of report-external.json."""
+    """Return the JSON Schema of report-external.json."""
     role = {"enum": ["identifier", "person", "quasi-identifier", "sensitive", "insensitive", "weight", "household"]}
     label = _closed({"value": TEXT, "meaning": TEXT})
     matrix = _map(_map(_map(NUMBER)), "transition probabilities of categories, in each stratum")
@@ -282,5 +282,5 @@ MORE: dict[str, Schema] = {
 
 
 def report_schema() -> Schema:
-    """The JSON Schema of report.json."""
+    """Return the JSON Schema of report.json."""
     return {"$schema": DRAFT, "title": "Sfumato release report"} | _object(REQUIRED, MORE)

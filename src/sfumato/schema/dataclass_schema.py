@@ -35,7 +35,8 @@ class KeyInfo(Value):
 
     Attributes:
         about: Description for the schema.
-        minimum, maximum: Bounds of a number.
+        minimum: Lower bound of a number, or None.
+        maximum: Upper bound of a number, or None.
         at_least: Minimum number of list entries.
         key: Its name in a plan, if that is no valid Python attribute.
     """
@@ -146,5 +147,5 @@ def shape_of(hint: Any, note: KeyInfo | None = None) -> Schema[Any]:
 
 
 def _notes(hint: Any) -> tuple[Any, ...]:
-    """Return what an annotation contains besides the type: a note, or a full schema."""
+    """Return what an annotation contains in addition to the type: a note, or a full schema."""
     return get_args(hint)[1:] if get_origin(hint) is Annotated else ()

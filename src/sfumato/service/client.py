@@ -1,6 +1,6 @@
 """A small HTTP client of the service for attributes and jobs; it raises the library's own errors.
 
-It needs only httpx, so that a client program need not install what the server needs.
+It needs only httpx, so that a client program need not install the packages of the server.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""What every request passes: check of origin, headers of a proxy, log and counts; none contains what was sent."""
+"""Middleware for every request: check of origin, proxy headers, log and counts, without the content of requests."""
 
 import asyncio
 import ipaddress

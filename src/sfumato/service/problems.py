@@ -1,4 +1,4 @@
-"""Map errors to one status and one body (of the service or RFC 9457), and log them without what was sent."""
+"""Map errors to one status and one body (of the service or RFC 9457), and log them without request content."""
 
 import errno
 import json

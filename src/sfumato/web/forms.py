@@ -42,7 +42,7 @@ class Form(Value):
         owner: The name of the described object, by which specific texts are found (`l-diversity.l` before `key.l`).
         keys: The keys with their shapes.
         values: The current values.
-        offers: Names to choose from, for keys that name a column or the like.
+        offers: Names to choose from, for keys that name a column or a similar object.
         defaults: The defaults of keys without a value.
         changed: Called after each change.
     """

@@ -44,7 +44,7 @@ def persons_here(
     Each integer key is hashed once, not once per row; combinations then refer to persons by the position of their key.
 
     Args:
-        beside: The record with the keys of all rows, in order, if no column has them.
+        beside: The record with the keys of all rows, in row order, if no column contains them.
     """
     found = _beside(connection, coding, beside) if beside else _among(connection, coding, person)
     if found is None:
@@ -200,7 +200,7 @@ class CountsByCodes:
         return coding, words.reshape(1, -1), counts
 
     def _codes_of_rows(self: Any, coding: CodeCounting) -> Any:
-        """Return the packed code of each row, masked if it has none."""
+        """Return the packed code of each row as a masked array, in which rows without a code are invalid."""
         for statement in coding.types():
             self._run(statement)
         return self._connection.execute(coding.codes_of_rows()).fetchnumpy()["k"]

@@ -192,7 +192,7 @@ class RowCodes(Value, dict=True):
 
 
 def _plain(values: Any) -> tuple[npt.NDArray[Any], npt.NDArray[np.bool_] | None]:
-    """Return values and which of them are absent, or None; avoids importing masked arrays, which is slow."""
+    """Return values and a Boolean array of the missing ones, or None; avoids importing `numpy.ma`, which is slow."""
     absent = getattr(values, "mask", None)
     return (values, None) if absent is None else (values.data, absent if np.any(absent) else None)
 

@@ -179,7 +179,7 @@ class ReplacesColumns:
         table = self._person_rows if column == PERSON else self.source.table
         with self.faults(reads=True):
             arrays = self._connection.execute(f"SELECT {as_text(column)} AS t FROM {table} AS s").fetchnumpy()
-        values: list[str | None] = arrays["t"].tolist()  # None if a text is masked
+        values: list[str | None] = arrays["t"].tolist()  # None if a text is missing
         return values
 
     def floats(self: Any, column: str) -> npt.NDArray[np.float64] | None:

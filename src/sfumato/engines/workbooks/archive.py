@@ -175,8 +175,8 @@ class Mark(NamedTuple):
     """A property of a cell.
 
     Attributes:
-        kind: uncomputed: a formula without a stored value; error: an error instead of a value; shown: a format with
-            leading zeros; merged: the first of merged cells.
+        kind: `uncomputed` for a formula without a stored value, `error` for an error instead of a value, `shown` for
+            a format with leading zeros, `merged` for the first of merged cells.
         place: The position of the cell.
         text: The number as displayed.
         last: The last of merged cells, or of those in which a number is repeated.

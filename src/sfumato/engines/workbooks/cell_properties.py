@@ -1,4 +1,4 @@
-"""Properties of cells besides their values, in .xlsx and .ods files: formula, type, number format, displayed text."""
+"""Properties of cells in .xlsx and .ods files other than their values: formula, type, number format, shown text."""
 
 from collections.abc import Callable, Iterator
 from xml.parsers.expat import XMLParserType

@@ -157,7 +157,7 @@ def _numbers_in(content: bytes) -> Iterator[tuple[int, int]]:
 def _varying(content: bytes, place: int) -> tuple[int, int]:
     """Return a variable-length number of up to four bytes, and the position after it.
 
-    The first bit of each byte tells whether another byte follows.
+    The first bit of each byte is set if another byte follows.
     """
     number = 0
     for count, byte in enumerate(content[place : place + 4], 1):

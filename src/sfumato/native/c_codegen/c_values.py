@@ -86,7 +86,7 @@ class Record(Value):
 
 
 class Nothing(Value):
-    """What a loop that returns nothing returns."""
+    """The type of the result of a loop that returns nothing."""
 
     c = "void"
     tag = "none"

@@ -239,7 +239,7 @@ def _subscript(node: ast.Subscript, scope: Scope) -> CValue:
 
 
 def index(node: ast.Subscript, scope: Scope) -> list[CValue | Slice]:
-    """The indices of a subscript."""
+    """Return the indices of a subscript."""
     parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
     return [_place(part, scope) for part in parts]
 

@@ -1,4 +1,4 @@
-"""Projects of ARX (.deid): a zip with the input as CSV, hierarchies as CSV, and XML that says what each column is.
+"""Projects of ARX (.deid): a zip with the input as CSV, hierarchies as CSV, and XML with the role of each column.
 
 `metadata.xml` has the version, `project.xml` how the CSV files are written, `input/definition.xml` the columns,
 `input/config.xml` models, suppression, metric and weights, `input/hierarchies/` one CSV file a column and

@@ -27,7 +27,7 @@ class ImportedProject(Value):
         plan: The plan in plain values, with paths relative to it.
         files: Its files, by their paths relative to the plan.
         left_out: What could not be converted, in sentences.
-        beside: The folder of the rows that the plan names, if they are not among its files.
+        beside: The folder that contains the rows named by the plan, if they are not among its files.
     """
 
     plan: dict[str, Any]

@@ -128,7 +128,7 @@ def read_chain(
     """Read earlier releases, whose person keys must come from the same secret.
 
     Raises:
-        PlanError: They do not, so nobody can tell who is in several releases.
+        PlanError: The secrets differ, so persons cannot be matched between releases.
     """
     releases = [read_release(folder, quasi_identifiers, promised) for folder in folders]
     if len({release.secret for release in releases}) > 1:

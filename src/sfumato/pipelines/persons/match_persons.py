@@ -1,4 +1,4 @@
-"""Match the persons of new data with earlier releases, and verify that comparing the releases singles nobody out."""
+"""Match the persons of new data with earlier releases, and verify that comparing the releases singles out no person."""
 
 from collections.abc import Hashable, Mapping, Sequence
 from contextlib import closing
@@ -56,7 +56,7 @@ def match_with_earlier(plan: Plan, source: Engine) -> MatchedRelease:
 
     Raises:
         PlanError: An earlier folder cannot be used.
-        UnattainableError: Nobody can be matched.
+        UnattainableError: No person can be matched.
     """
     folders = whole_chain([entry.within(plan.folder) for entry in plan.previous])
     releases = read_chain(folders, plan.quasi_identifiers, plan.promise_columns)
@@ -248,7 +248,7 @@ class JointVerdict(Value):
 
     @property
     def satisfied(self) -> bool:
-        """Whether each release satisfies its models, and comparing them singles out nobody."""
+        """Whether each release satisfies its models, and comparing them singles out no person."""
         together = not self.fault and self.smallest >= self.k
         return together and all(verdict.satisfied for verdict in self.verdicts.values())
 

@@ -1,4 +1,4 @@
-"""Compose the report of a release from the results of its steps: metrics, and remarks besides the guarantees."""
+"""Compose the report of a release from the results of its steps: metrics, and notes in addition to the guarantees."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any

@@ -1,4 +1,4 @@
-"""How other columns and suppressed rows are published: rewritten texts, and coding limits that belong to no row."""
+"""Publication of other columns and suppressed rows: rewritten texts, and coding limits that are no value of a row."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""Removed identifiers whose values repeat as those of persons do, although each row was counted."""
+"""Detect removed identifiers that seem to name a person in several rows, although the plan counts rows."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -70,7 +70,7 @@ def uncounted_persons(looks: ColumnProfiles, rows: int) -> tuple[dict[str, Any],
 
 
 def shared_identifiers(looks: ColumnProfiles) -> tuple[dict[str, Any], ...]:
-    """Return the removed columns whose values repeat as those of persons do, although each row is counted.
+    """Return the removed columns that seem to name a person in several rows, although the plan counts rows.
 
     Returns:
         For each column, the number of `rows` that share their value and the number of rows `looked_at`.

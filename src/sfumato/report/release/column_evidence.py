@@ -89,8 +89,10 @@ class ColumnEvidence(Value):
     """What happened to one quasi-identifier.
 
     Attributes:
-        level, top: Its level and the highest one, if the method chooses levels.
-        before, after: Distinct values before, and informative labels after; a missing value is neither.
+        level: Its level; None if the method chooses no levels.
+        top: Its highest level.
+        before: Number of distinct original values, without missing ones.
+        after: Number of informative published labels.
         examples: Original values and their published labels, the most frequent first.
         shares: Shares of the published labels before and after; empty if labels are not comparable.
     """
@@ -105,12 +107,12 @@ class ColumnEvidence(Value):
 
 
 class ReleaseEvidence(Value):
-    """Content of a report besides its metrics.
+    """Content of a report in addition to its metrics.
 
     Attributes:
         sizes: Rows by the size of their class, before and after, as shares.
-        columns: By quasi-identifier; sensitive: shares of the values of columns with a model, as the model
-            uses them: coded.
+        columns: What happened to each quasi-identifier.
+        sensitive: Shares of the coded values that models use, by column with a model.
         meanings: The meaning of published labels, by quasi-identifier.
         distributions: Shares of values before and after as a data user would estimate them, by quasi-identifier.
         missing: The texts for "missing" in the published file, by columns with a model.
@@ -268,13 +270,16 @@ def shown_as(words: Messages, label: str | None) -> str:
 
 
 class ReportData(Value):
-    """What is known about a release; reports leave out what is missing.
+    """The input of the reports of a release; reports omit missing parts.
 
     Attributes:
-        plan: The plan; evidence: findings about the rows; others: releases that were not chosen.
+        plan: The plan, if known.
+        evidence: Findings about the rows.
+        others: Releases that were not chosen.
         checksums: Checksums (SHA-256) of the other files of the folder, by report key.
         house: The other internal files of its folder.
-        day: Date of the release; language: of the report, if it is not the plan's.
+        day: Date of the release.
+        language: Language of the report; None for that of the plan.
         home: Base of the paths in plan.yaml, shown in the report; by default where the plan was read.
     """
 
@@ -304,7 +309,7 @@ class ReportData(Value):
         return any(promise.column == column for promise in self.report.models)
 
     def about(self) -> dict[str, str]:
-        """Who released for what purpose, as the plan states it, by plan key."""
+        """Return who released for what purpose, as the plan states it, by plan key."""
         return {} if self.plan is None else self.plan.release.stated()
 
 

@@ -94,7 +94,7 @@ def _meaning(
 
 
 def _digits(words: Messages, hierarchy: CharacterMasking, label: str) -> tuple[str, str]:
-    """Return which characters a masked code still shows."""
+    """Return which characters of a code remain after character masking."""
     side = "start" if hierarchy.side == "right" else "end"
     shown = label.strip(hierarchy.character)
     told = words[f"external.digits_{side}"].format(shown=shown, count=len(label), mask=hierarchy.character)
@@ -144,7 +144,8 @@ def lost_shares(
 
     Args:
         losses: The same over all rows, with 1 for a suppressed row.
-        published, hidden: Numbers of published and suppressed rows.
+        published: Number of published rows.
+        hidden: Number of suppressed rows.
         lost_columns: Heavily generalized columns, whose loss is the largest of three measures.
 
     >>> lost_shares({"age": 0.55, "sex": 0.1}, 90, 10, [{"column": "age", "share_lost": 0.6}])

@@ -277,10 +277,11 @@ def _bound(dossier: ReportData) -> float:
 def shown_matrix(matrix: Matrix, before: Counts, after: Counts, fewest: int, other: str) -> dict[str, dict[str, float]]:
     """Return the probabilities between frequent categories; the rest is one category, if frequent enough.
 
-    The name of a category reveals that somebody has it, and for a rare one easily who.
+    The name of a category reveals that a person has it; for a rare category, the person is easy to identify.
 
     Args:
-        before: The original rows of each category; after: its published rows.
+        before: Number of original rows of each category.
+        after: Number of published rows of each category.
         other: Name of the rest.
 
     >>> matrix = {name: {"a": 0.8, "b": 0.1, "c": 0.1} for name in "abc"}

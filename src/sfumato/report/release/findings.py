@@ -133,7 +133,7 @@ def _remedy(words: Messages, column: Mapping[str, Any]) -> str:
 
 
 def _kept_by(words: Messages, column: Mapping[str, Any]) -> str:
-    """Return what preserves a column besides other levels; empty if nothing does."""
+    """Return what would preserve a column, other than different levels; empty if nothing does."""
     rows, other, method = (column.get(key) for key in ("rows_to_suppress", "column_to_remove", "method_to_use"))
     if rows is not None:
         return words["lost.more"].format(rows=words.count(rows), column=column["column"])

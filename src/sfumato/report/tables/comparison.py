@@ -68,7 +68,7 @@ def failures(runs: TableRuns, words: Messages) -> list[str]:
 
 
 def text(runs: TableRuns) -> str:
-    """The comparison in plain text."""
+    """Return the comparison in plain text."""
     words = words_in()
     rows = [head(words), *(cells(run, words) for run in runs.runs)]
     widths = [max(len(row[place]) for row in rows) for place in range(len(HEAD))]
@@ -105,7 +105,7 @@ def cells(run: TableRun, words: Messages) -> tuple[str, ...]:
 
 
 def html(runs: TableRuns) -> str:
-    """The comparison as a page, in the language of its plan."""
+    """Return the comparison as a page, in the language of its plan."""
     words = words_in(runs.language)
     failed, title = failures(runs, words), words["ways.title"]
     proposals = [words.text(one) for one in runs.redesign]

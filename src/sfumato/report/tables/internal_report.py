@@ -57,8 +57,11 @@ class ReportContent(Value):
 
     Attributes:
         limits: What is not guaranteed.
-        figures: Highlighted metrics with labels; lost: information loss; residual: residual disclosure.
-        attackers: Assumed and excluded attackers; decisions: choices with reasons.
+        figures: Highlighted metrics with labels.
+        lost: Information loss.
+        residual: Residual disclosure.
+        attackers: Assumed and excluded attackers.
+        decisions: Choices with reasons.
     """
 
     title: str
@@ -84,9 +87,11 @@ def house_page(
     """Return the internal report as one page, to be signed.
 
     Args:
-        teller: The input; story: the content.
-        verdict: The guarantee and whether it is satisfied, as HTML; more: further sections.
-        papers: Information of the folder.
+        teller: The input of the report.
+        story: The content that depends on the method.
+        verdict: The guarantee and whether it is satisfied, as HTML.
+        papers: Information about the release folder.
+        more: Further sections, as HTML.
     """
     words, plan, report = teller.words, teller.plan, teller.report
     who = f"<h3>{escape(words['sign.attackers'])}</h3>"

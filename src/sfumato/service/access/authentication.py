@@ -115,7 +115,7 @@ class Authenticator(Value):
         return self.keys is None and self.proxy is None and self.openid is None
 
     def user(self, connection: HTTPConnection) -> User | None:
-        """Return the user of a connection, or None if nobody has signed in."""
+        """Return the user of a connection, or None if no user has signed in."""
         if self.open:
             return ANYONE
         key = sent_key(connection)
@@ -127,7 +127,7 @@ class Authenticator(Value):
         return None if signed_in is None else self.still(signed_in)
 
     def fault(self) -> str | None:
-        """Return why nobody can sign in or be served, or None."""
+        """Return the reason why no user can sign in or be served, or None."""
         return (self.keys.fault if self.keys is not None else None) or self.audit.fault
 
     def signed_in(self, user: User) -> SignedIn:
@@ -156,12 +156,12 @@ class Authenticator(Value):
         """Return the user of a connection.
 
         Raises:
-            RefusedError: Nobody has signed in, or this part of the service is not permitted.
+            RefusedError: No user has signed in, or this part of the service is not permitted.
         """
         try:
             user = self.user(connection)
         except RefusedError:
-            connection.state.kept_out = True  # the audit log records a refusal, whoever sent the request
+            connection.state.kept_out = True  # the audit log records every refusal
             raise
         if user is None:
             what = (

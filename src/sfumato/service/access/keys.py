@@ -163,7 +163,7 @@ class KeyFile:
 
     @property
     def fault(self) -> str | None:
-        """Return why nobody can sign in, or None."""
+        """The reason why no user can sign in, or None."""
         self._look()
         return "the file of keys cannot be read" if self._read[1] is None else None
 

@@ -25,7 +25,7 @@ class Job(Value):
     """A job in the store.
 
     Attributes:
-        owner: Its owner; nobody else has access.
+        owner: Its owner, the only user with access.
         stage: The current stage, or None.
         done: The amount done in this stage.
         whole: The total amount of this stage.

@@ -121,7 +121,7 @@ class BrowserKeys:
     """Middleware that gives a browser its key, available to the pages as `request.state.browser_key`.
 
     The server never stores a key. Files on disk are named and encrypted with values derived from it, so that without
-    the browser's key nobody can read them or determine to whom they belong.
+    the browser's key they cannot be read or attributed to a browser.
     """
 
     def __init__(self, app: ASGIApp, path: str) -> None:

@@ -38,7 +38,7 @@ class RowCounting:
 
     Args:
         take: Gets the counted table and its summary.
-        wait: Whether the buttons that run the table wait until it is there.
+        wait: Whether the buttons that run the table wait until it is complete.
         kept: The summary from before the page was reloaded.
     """
 

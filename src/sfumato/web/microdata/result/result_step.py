@@ -181,8 +181,8 @@ class ResultStep:
     async def start(self) -> None:
         """Start a run with the current plan, unless another tab made the plan and it was not shown here.
 
-        A running job with the same plan is shown instead; one with another plan is cancelled, because nobody could see
-        it.
+        A running job with the same plan is shown instead. One with another plan is cancelled, because no page would
+        show it.
         """
         if self.area.stale:
             return
