@@ -33,7 +33,7 @@ def _checked(kind: str) -> Iterator[None]:
 
 
 def suppress_all(*values: str) -> SuppressAll:
-    """The value itself, or `*`.
+    """Return a hierarchy of two levels: the value itself, and `*`.
 
     Args:
         values: The domain in its order, if it is fixed; else the values of the data.
@@ -55,9 +55,11 @@ def intervals(
 
     Args:
         widths: The width of the intervals at each level.
-        start: The lowest value; end: the highest. Without them, the data's, widened to multiples of the widest width.
+        start: The lowest value; by default that of the data, lowered to a multiple of the widest width.
+        end: The highest value; by default that of the data, raised to a multiple of the widest width.
         bounds: Instead of widths: the starts of intervals, for each level.
-        bottom: Values below it are published as `<bottom`; top: values above it as `>top`.
+        bottom: Bottom coding limit; values below it are published as `<bottom`.
+        top: Top coding limit; values above it are published as `>top`.
         numbers: Whether values are integers or decimals; by default inferred from the parameters.
 
     >>> intervals(5, 10, start=0, end=99).fit(["37"]).hierarchy.published("37", 2)
@@ -69,11 +71,11 @@ def intervals(
 
 
 def digits(length: int | None = None, *, side: Side = "right", shown: Sequence[int] = ()) -> CharacterMasking:
-    """Mask the characters of a code one after the other.
+    """Replace the characters of a code by stars, one per level.
 
     Args:
         length: The number of characters; values of another length are refused. By default that of the longest value.
-        side: The end at which characters are masked first.
+        side: The end at which characters are replaced by stars first.
         shown: The number of characters shown at each level, in decreasing order.
     """
     with _checked("digits"):
@@ -81,7 +83,7 @@ def digits(length: int | None = None, *, side: Side = "right", shown: Sequence[i
 
 
 def dates(format: str = "%Y-%m-%d", *levels: DateLevel, formats: Sequence[str] = ()) -> Dates:
-    """Days, months, quarters, years and so on.
+    """Return a hierarchy of dates: days, months, quarters, years and so on.
 
     Args:
         format: The format of the dates (strptime).
@@ -96,11 +98,11 @@ def dates(format: str = "%Y-%m-%d", *levels: DateLevel, formats: Sequence[str] =
 
 
 def order(*groups: int, size: int | None = None, values: Sequence[str] | None = None) -> Order:
-    """Groups of neighbors in the order of the values, larger at each level.
+    """Return groups of neighbors in the order of the values, larger at each level.
 
     Args:
-        groups: How many neighbors a group has at each level; or else
-        size: this many at the first level, its square at the second, until one group is left.
+        groups: The group size at each level.
+        size: Instead of groups: the group size at the first level, its square at the second, until one group is left.
         values: The domain in its order; the data's by number or text by default.
     """
     with _checked("order"):
@@ -108,7 +110,7 @@ def order(*groups: int, size: int | None = None, values: Sequence[str] | None = 
 
 
 def tree(branches: Mapping[str, Branch]) -> Tree:
-    """Each value with its parent, up to the root.
+    """Return a tree that gives each value a parent, up to the root.
 
     Args:
         branches: The parent of each child, or the children of each parent, nested to any depth.
@@ -131,6 +133,6 @@ def _parents(branches: Mapping[str, Branch]) -> Iterator[tuple[str, str]]:
 
 
 def hierarchy_file(path: str | Path, separator: str = ";") -> HierarchyFile:
-    """A hierarchy in a CSV file: value;level 1;level 2;…, no header."""
+    """Return a hierarchy from a CSV file: value;level 1;level 2;…, no header."""
     with _checked("hierarchy_file"):
         return read_fields(HierarchyFile(PlanPath(path), separator))

@@ -34,7 +34,9 @@ class Datetimes(Value):
 
     Attributes:
         valid: Whether a text is a date; the other arrays are meaningless if not.
-        years, months, days: The parts of the date.
+        years: The year of each date.
+        months: The month of each date.
+        days: The day of each date.
         micros: Microseconds since 1970-01-01.
         ordinals: Days since 0001-01-01 (day 1), with the time of day as fraction.
     """
@@ -86,7 +88,7 @@ def _of_century(parts: Integers, format_: str, latest_year: int | None) -> Integ
 
 
 def directives(format_: str) -> set[str]:
-    """The letters of a format's directives.
+    """Return the letters of a format's directives.
 
     >>> sorted(directives("%d.%m.%Y"))
     ['Y', 'd', 'm']

@@ -137,7 +137,7 @@ class Hierarchy(Value, dict=True):
     def penalties(self) -> tuple[Numbers, ...]:
         """For each level and label, the loss (M-1)/(|A|-1): M values covered of the |A| of the domain.
 
-        The missing value is not in the domain; it loses nothing below the root and 1 at the root.
+        The missing value is not in the domain; its loss is 0 below the root and 1 at the root.
         """
         present = np.array([value is not None for value in self.values], bool)
         width = max(int(present.sum()) - 1, 1)

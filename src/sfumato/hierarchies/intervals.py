@@ -60,7 +60,7 @@ class IntervalGrid(Value):
         return f"[{plain(low)}, {plain(last)}]" if closed else f"[{plain(low)}, {plain(above or last)})"
 
     def text(self, number: float) -> str:
-        """A limit as text."""
+        """Return a limit as text."""
         return plain(exact(number))
 
     def check_above(self, fine: "IntervalGrid") -> None:
@@ -77,7 +77,7 @@ def grid_of(
     start, end = exact(range_[0]), exact(range_[1])
     cuts = _by_width(start, end, exact(level)) if isinstance(level, int | float) else _by_bounds(start, end, level)
     if not whole:
-        # The end belongs to the last interval, not to one of its own.
+        # The end belongs to the last interval, not to a separate one.
         cuts = tuple(cut for cut in cuts if cut < end)
     return IntervalGrid(cuts, (exact(limits[0]), exact(limits[1])), end, whole)
 

@@ -1,4 +1,4 @@
-"""Hierarchy builders for texts: a tree, neighbors in order, masked codes, a value or `*`, and a file of labels."""
+"""Hierarchy builders for texts: a tree, neighbors in order, codes with stars, a value or `*`, and a file of labels."""
 
 from collections import Counter
 from collections.abc import Container, Mapping, Sequence
@@ -135,8 +135,8 @@ class Order(PathFree):
     """Groups of neighbors, published as `first..last`.
 
     Attributes:
-        groups: The group size at each level; each a multiple of the one before.
-        size: Instead of groups: this many at the first level, its square at the second, until one group is left.
+        groups: The group size at each level, a multiple of that of the level below.
+        size: Instead of groups: the group size at the first level, its square at the second, until one group is left.
         values: The domain in its order; without it, the data's values by number or, if not all are numbers, by text.
 
     >>> Order(size=2, values=("low", "medium", "high", "top")).fit([]).hierarchy.labels[1:]
@@ -318,9 +318,9 @@ Shown = Annotated[int, KeyInfo(minimum=1, maximum=MAX_LENGTH)]
 
 
 class CharacterMasking(PathFree):
-    """One character is masked per level, until `*****` is left.
+    """One character is replaced by a star per level, until `*****` is left.
 
-    Without a length, the longest value sets it, and shorter ones are treated as if already masked at the missing end:
+    Without a length, the longest value sets it, and shorter ones are treated as if they had stars at the missing end:
     `AB1` together with `AB123` is `AB1**` up to the level at which `AB123` becomes that, too.
 
     With `shown` and without a length, codes are cut to the first of its numbers, and shorter ones are rejected: with
@@ -328,7 +328,7 @@ class CharacterMasking(PathFree):
 
     Attributes:
         length: The number of characters; values of another length are rejected.
-        side: The end at which characters are masked first.
+        side: The end at which characters are replaced first.
         character: The masking character; the root consists of stars in any case.
         shown: The number of characters shown at each level, in decreasing order; by default one less per level.
 

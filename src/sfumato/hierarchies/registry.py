@@ -14,10 +14,11 @@ class HierarchySpec(Value):
     """One kind of hierarchy, as plans, pages and the manual know it.
 
     Attributes:
-        module, builder: Where its class is; loaded when a plan names it.
-        about: What it does, for the manual.
+        module: The module of the builder class, loaded when a plan names it.
+        builder: The name of the builder class.
+        about: A description of the builder for the manual.
         start: The parameters with which a page begins, if they do not depend on the column.
-        unlisted: Parameters without a field of their own on pages.
+        unlisted: Parameters without a separate field on pages.
     """
 
     module: str

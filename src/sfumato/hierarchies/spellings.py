@@ -127,7 +127,7 @@ def _is_plain(text: str) -> bool:
 
 
 def misspelled(counts: Mapping[str, int]) -> int:
-    """Return how many rare texts differ by one letter from a far more frequent one.
+    """Return the number of rare texts that differ by one letter from a far more frequent one.
 
     >>> misspelled({"Berlin": 60, "Berln": 1, "Bremen": 40, "Belrin": 1})
     2

@@ -23,7 +23,7 @@ class DataPlan(PlanPart):
 
     Attributes:
         source: A path, relative to the plan; None if the caller passes the rows.
-        separator: Of a CSV file; detected from the header if None.
+        separator: The separator of a CSV file; detected from the header if None.
         header: Whether a CSV file or workbook has a header; without one the plan's columns name its columns in their
             order. If not stated, a first line that looks like data is refused.
         strip: Whether white space around values of a CSV file is removed.
@@ -106,7 +106,7 @@ class HasCodes(Protocol):
 
 
 def codes_of(columns: Mapping[str, HasCodes]) -> FrozenDict[tuple[str, ...]]:
-    """The codes of the columns that name some."""
+    """Return the codes of the columns that name some."""
     return FrozenDict({name: column.missing for name, column in columns.items() if column.missing})
 
 
@@ -128,7 +128,7 @@ def code_texts(codes: Iterable[str], decimals: bool = False) -> tuple[str, ...]:
 
 
 def code_numbers(codes: Iterable[str]) -> tuple[float, ...]:
-    """The codes that are numbers.
+    """Return the codes that are numbers.
 
     >>> code_numbers(["99", "refused", "-1.125", "1e16"])
     (99.0, -1.125, 1e+16)

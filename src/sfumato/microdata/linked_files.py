@@ -112,7 +112,7 @@ class LinkedLevels(Value):
 
     Attributes:
         loss: The sum over columns of the mean loss of rows, with 1 for rows of suppressed persons.
-        per_column: The same for each column.
+        per_column: The information loss of each column.
         reached: The achieved parameter of each model.
         proved_optimal: Whether the loss is proven to be minimal.
     """

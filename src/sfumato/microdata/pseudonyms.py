@@ -30,7 +30,7 @@ class PseudonymKey(Value):
     """A key and its domain: equal identifiers have equal pseudonyms only within one domain.
 
     Attributes:
-        domain: The pseudonymization domain: who uses these pseudonyms for what purpose.
+        domain: The pseudonymization domain: the recipient and the purpose.
     """
 
     domain: str
@@ -231,7 +231,7 @@ class FF1:
             from cryptography.hazmat.primitives.ciphers.modes import ECB
         except ImportError:
             raise missing_extra("pseudonyms", "pseudonyms") from None
-        # The standard builds its own mode from single blocks.
+        # The standard defines its mode on single blocks.
         self._encryptor: Any = Cipher(AES(key), ECB()).encryptor()
         self._radix, self._tweak = radix, tweak
 

@@ -31,10 +31,12 @@ class PublishedClasses(Value):
     """Published rows as classes, with the reference of the models.
 
     Attributes:
-        visible: Classes that are not suppressed; suppressed: the suppressed rows as one class.
+        visible: Classes that are not suppressed.
+        suppressed: The suppressed rows, as one class.
         shown: All rows whose sensitive values are published.
         raw: The original table, if known.
-        combinations: The codes of the quasi-identifiers of all classes; hidden: which of them are suppressed rows.
+        combinations: The codes of the quasi-identifiers of all classes.
+        hidden: Which of these classes are suppressed rows.
     """
 
     visible: EquivalenceClasses
@@ -66,7 +68,7 @@ def classes_of(
     if hidden.all():
         hidden[:] = False
     veiled = _veiled(text_counts, columns, hidden[owners])
-    # The `*` of suppressed rows is no value of the column: those rows add nothing to its distribution.
+    # The `*` of suppressed rows is no value of the column, so the distribution omits those rows.
     shown = ~hidden[owners] if veiled else np.ones(len(owners), bool)
     contents = {
         name: _histogram(text_counts, name, owners, shown, count, missing, texts.get(name, ())) for name in columns

@@ -81,7 +81,9 @@ class Report(Value):
         rows: Rows read, without those dropped because a value was missing or invalid.
         levels: The level of each quasi-identifier, for methods that choose one.
         classes: The published classes; suppressed rows are in none of them.
-        risk, utility, nodes: Metrics by name, as keys or attributes.
+        risk: Risk metrics by name, as keys or attributes.
+        utility: Utility metrics by name.
+        nodes: Metrics of the search by name.
         star_rows: Whether suppressed rows are published with `*` in every quasi-identifier instead of dropped.
         removed_columns: Columns that are `*` in every row.
         candidates: Nodes that the method compared, if its result includes them.
@@ -120,7 +122,7 @@ class Report(Value):
 
     @property
     def mean_loss(self) -> float | None:
-        """Mean information loss of a value, from 0 (unchanged) to 1 (nothing left); a suppressed row counts 1.
+        """Mean information loss of a value, from 0 (unchanged) to 1 (no information left); a suppressed row counts 1.
 
         The metric for comparing releases, whatever their methods minimized; None if no column was measured.
         """
@@ -154,7 +156,7 @@ class Report(Value):
 
     @property
     def levels_chosen(self) -> bool:
-        """Whether the plan leaves a single node, so that nothing was searched."""
+        """Whether the plan permits a single node, so that no search was needed."""
         return self.limits_levels and self.details["levels_allowed"]["combinations"] == 1
 
     @property
@@ -222,7 +224,8 @@ class ComparisonRun(Value):
     Attributes:
         loss: Mean information loss over columns and rows; None if the run failed.
         suppression: The share of the rows that might be suppressed.
-        highest_risk, average_risk: Of the prosecutor, over the published rows.
+        highest_risk: The maximum prosecutor risk of a published row.
+        average_risk: The mean prosecutor risk of the published rows.
         seconds: Duration of the search alone.
         error: Reason of the failure, and its code.
     """
@@ -253,8 +256,11 @@ class Runs(Value):
     """All runs of a comparison.
 
     Attributes:
-        rows: Rows of the data; columns: the quasi-identifiers.
-        methods, k, suppression: The grid, in the order asked for.
+        rows: Number of rows of the data.
+        columns: The quasi-identifiers.
+        methods: The methods of the grid, in the requested order.
+        k: The values of k.
+        suppression: The suppression limits.
         cells: The runs, method by method.
         language: Language of the report, from the plan.
     """

@@ -1,6 +1,6 @@
-"""Suggest how to round or code a column of numbers so that hardly any row has a number of its own.
+"""Suggest how to round or code a column of numbers so that hardly any row has a unique number.
 
-Anyone who knows a person's exact salary finds the row by it, whatever the models guarantee for the quasi-identifiers.
+Anyone who knows a person's exact salary finds the row by it, even if the models protect the quasi-identifiers.
 The smallest rounding base is proposed with which nearly all rows share their number with k - 1 others, with the largest
 and smallest numbers top- and bottom-coded. Bases that leave almost no information are not proposed: such a column is
 worth no more than a removed one, and its report says how many rows remain unique with the finest useful base.
@@ -32,10 +32,10 @@ _LEAST_LEFT = 6
 def proposed_publication(
     counts: Mapping[str, int], k: int, most: int | None = None, coarse: int | None = None
 ) -> PublishPlan | None:
-    """Suggest how to publish the numbers of a column; None if it has other values, or needs nothing.
+    """Suggest how to publish the numbers of a column; None if it has other values or needs no change.
 
     Args:
-        k: How many rows must share a number.
+        k: Minimum number of rows that share a number.
         most: Maximum number of distinct numbers, if two columns together must not make rows unique either.
         coarse: Maximum number in any case, however many rows share them: attackers may know the exact ones.
 
@@ -77,7 +77,7 @@ def _tails(numbers: Floats, rows: Counts, k: int) -> PublishPlan | None:
 
 
 def _limit(numbers: Floats, rows: Counts, k: int) -> float | None:
-    """Return the roundest number above which at least k rows lie; None if the largest number reveals no one.
+    """Return the roundest number with at least k rows above it; None if the largest number identifies no person.
 
     It reveals someone if it is one of many numbers, or farther from the rest than the range of the rest.
 

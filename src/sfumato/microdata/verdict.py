@@ -50,7 +50,7 @@ class Verdict(Value):
 
     Attributes:
         faults: Further problems of the release, in sentences.
-        unchecked: What the release check did not examine, in sentences.
+        unchecked: Notes on what the release check did not examine.
         counts_persons: Whether models count persons, not rows.
     """
 

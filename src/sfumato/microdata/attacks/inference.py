@@ -277,7 +277,7 @@ class _Hunt(Value):
 
 
 def _repeats(columns: Sequence[Codes]) -> Ints:
-    """How often each row's values occur together."""
+    """Return how often each row's values occur together."""
     _, places, counts = np.unique(np.column_stack(columns), axis=0, return_inverse=True, return_counts=True)
     return counts[places.ravel()].astype(np.int64)
 

@@ -32,19 +32,19 @@ class Packing(Value):
     words: int
 
     def pack(self, codes: npt.NDArray[np.int32]) -> Words:
-        """The packed keys of combinations, shape (words, combinations)."""
+        """Return the packed keys of combinations, shape (words, combinations)."""
         keys = np.zeros((self.words, len(codes)), np.uint64)
         grouping_kernels.pack(codes, self.word, self.shift, keys)
         return keys
 
     def unpack(self, keys: Words) -> npt.NDArray[np.int32]:
-        """The codes behind packed keys, shape (combinations, columns)."""
+        """Return the codes behind packed keys, shape (combinations, columns)."""
         codes = np.empty((keys.shape[1], len(self.word)), np.int32)
         grouping_kernels.unpack(np.ascontiguousarray(keys), self.word, self.shift, self.mask, codes)
         return codes
 
     def bits(self, columns: Iterable[int]) -> Words:
-        """The bits of some columns, shape (words,)."""
+        """Return the bits of some columns, shape (words,)."""
         bits = np.zeros(self.words, np.uint64)
         for column in columns:
             bits[self.word[column]] |= self.mask[column] << self.shift[column]
@@ -99,7 +99,7 @@ def _bits(size: int) -> int:
 
 
 def counted_words(words: Words) -> tuple[Words, npt.NDArray[np.int64]]:
-    """The distinct words in ascending order, and the count of each.
+    """Return the distinct words in ascending order, and the count of each.
 
     >>> [part.tolist() for part in counted_words(np.array([7, 3, 7], np.uint64))]
     [[3, 7], [1, 2]]
@@ -209,7 +209,7 @@ MANY_PATTERNS = 20
 
 
 def matching_rows(codes: Codes, unknown: BoolArray, counts: Counts) -> Counts:
-    """For each combination, the rows that match it, itself included.
+    """Return, for each combination, the rows that match it, itself included.
 
     Args:
         codes: The value codes, an array (combinations, columns).
@@ -266,7 +266,7 @@ def by_rows(codes: Codes, unknown: BoolArray, counts: Counts) -> Counts:
 
 
 def _equal_rows(codes: Codes, unknown: BoolArray, counts: Counts) -> Counts:
-    """Rows that are equal, missing values included."""
+    """Return rows that are equal, missing values included."""
     marked = np.where(unknown, -1, codes)
     _, owners = np.unique(marked, axis=0, return_inverse=True)
     owners = owners.reshape(-1)

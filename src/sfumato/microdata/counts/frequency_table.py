@@ -133,7 +133,7 @@ class FrequencyTable(Value, dict=True):
         return sum(value is not None and bool(rows[code]) for code, value in enumerate(self.ladders[place].values))
 
     def marginal(self, column: int) -> Counts:
-        """Rows of each value of a column."""
+        """Return rows of each value of a column."""
         if column not in self._marginals:
             size = self.ladders[column].size
             self._marginals[column] = kernels.marginal(self.codes, self.counts, column, size)

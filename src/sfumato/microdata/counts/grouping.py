@@ -178,7 +178,7 @@ class Grouper:
         return self._groups.owner.copy()
 
     def labels(self, grouped: Grouped) -> np.ndarray:
-        """The label codes of each class, shape (classes, columns)."""
+        """Return the label codes of each class, shape (classes, columns)."""
         return self.packing.unpack(grouped.keys)
 
     def _roll(self, source: Grouped, node: Node) -> int:

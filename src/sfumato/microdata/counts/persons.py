@@ -169,7 +169,7 @@ def _sortable(keys: npt.NDArray[np.uint64]) -> Any:
 
 
 def value_codes(text_counts: ValueCounts, name: str, codes: dict[str | None, int]) -> Ints:
-    """The code of each entry's value of a column."""
+    """Return the code of each entry's value of a column."""
     place = text_counts.columns.index(name)
     known = np.array([codes[text] for text in text_counts.values[place]] or [0], np.int64)
     return known[text_counts.codes[:, place]]
@@ -243,7 +243,7 @@ def persons_of_rows(
         value_bits: Bits of a sensitive value's code in these; pairs of value and person are then additive.
 
     Returns:
-        For each entry the combination, the person (or a mark for several additive ones), and how many.
+        For each entry the combination, the person (or a mark for several additive ones), and their number.
     """
     if value_bits:
         persons = _with_values(combinations & np.uint64(value_bits), persons)

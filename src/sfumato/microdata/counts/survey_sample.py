@@ -48,7 +48,7 @@ def _sums(owners: npt.NDArray[np.int64], values: Counts, many: int) -> Counts:
 
 
 def _millionths(text_counts: ValueCounts, missing: Sequence[str]) -> Counts:
-    """The weight behind each text of the last column."""
+    """Return the weight behind each text of the last column."""
     texts = text_counts.values[-1]
     present = [text for text in texts if text is not None and text not in missing]
     forms, wrong = canonical(present, "decimal")
@@ -95,7 +95,7 @@ def _kind_of_fault(text: str | None, missing: Sequence[str]) -> str | None:
 
 
 def with_households(table: FrequencyTable, text_counts: ValueCounts, missing: Sequence[str]) -> FrequencyTable:
-    """The table with the households of its rows.
+    """Return the table with the households of its rows.
 
     Args:
         text_counts: The combinations with their households last; rows of no household are one each.

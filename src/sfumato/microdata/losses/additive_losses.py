@@ -66,7 +66,7 @@ def score(ladders: tuple[Hierarchy, ...]) -> LevelLoss:
 
 
 def height(ladders: tuple[Hierarchy, ...]) -> LevelLoss:
-    """The level itself."""
+    """Return the level itself."""
     return LevelLoss(ladders, lambda level, _: float(level))
 
 
@@ -107,7 +107,7 @@ class Marginal(Value, dict=True):
 
     @cached_property
     def generalization(self) -> tuple[Floats, ...]:
-        """For each column and level, the mean loss of its rows when nothing is suppressed."""
+        """For each column and level, the mean loss of its rows without suppression."""
         return tuple(self._levels(column) for column in range(len(self.table.columns)))
 
     def _levels(self, column: int) -> Floats:
@@ -201,7 +201,7 @@ class Marginal(Value, dict=True):
 def aggregated(losses: Sequence[float], weights: Sequence[float], how: Aggregate) -> float:
     """Aggregate the losses of columns.
 
-    If each class has labels of its own, a column's loss is the mean over rows of the share that the row's class covers:
+    If each class has separate labels, a column's loss is the mean over rows of the share that the row's class covers:
     for numbers (max - min) / range, for categories (M - 1) / (|A| - 1) with M values covered of |A|; a suppressed row
     loses 1. The normalized certainty penalty (Xu, J. et al. (2006). Utility-based anonymization using local recoding,
     https://doi.org/10.1145/1150402.1150504) counts categories as M / |A|, and 0 for a single one.
@@ -273,7 +273,7 @@ class NonUniformEntropy(Value, dict=True):
         return rows.astype(np.float64)
 
     def _means(self, column: int, level: int, rows: Floats, of_label: Floats) -> Floats:
-        """For each label the mean over its rows of log(of_label / n(v)), normalized; a label without rows has 0."""
+        """Return each label's mean over its rows of log(of_label / n(v)), normalized; a label without rows has 0."""
         codes = self.table.ladders[column].codes[level]
         logs = self.table.marginal(column) * np.log(np.maximum(of_label, 1.0)[codes] / self._raw[column])
         sums = np.bincount(codes, weights=logs, minlength=len(of_label))

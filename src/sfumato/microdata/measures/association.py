@@ -109,7 +109,7 @@ class _Codes(Value):
         return _of_cells(one, two, counts[one, two].astype(np.float64))
 
     def correlation(self, first: int, second: int, one: Floats, two: Floats) -> float:
-        """Pearson's correlation, given the number of each code."""
+        """Return Pearson's correlation, given the number of each code."""
         both = self._both(first, second)
         return correlation(one[self.codes[both, first]], two[self.codes[both, second]], self.rows[both])
 
@@ -118,7 +118,7 @@ class _Codes(Value):
 
 
 def _numbers(view: RecodedView, place: int) -> Floats:
-    """The number of each value code of a column."""
+    """Return the number of each value code of a column."""
     column = view.columns[place]
     numbers = np.zeros(view.table.ladders[place].size)
     numbers[column.values] = column.numbers
@@ -126,7 +126,8 @@ def _numbers(view: RecodedView, place: int) -> Floats:
 
 
 def _with_sensitive(view: RecodedView) -> Iterator[Association]:
-    """Yield the association of each quasi-identifier with each sensitive column with a model, if nothing is divided."""
+    """Yield the association of each quasi-identifier with each sensitive column with a model, unless rows are
+    divided."""
     if len(view.pieces.rows) != len(view.table.counts):
         return
     shown = np.zeros(len(view.table.counts), bool)
@@ -173,7 +174,7 @@ def _of_cells(first: Codes, second: Codes, counts: Floats) -> float:
 
 
 def _cells(pairs: Codes, size: int) -> tuple[Codes, Codes]:
-    """The distinct cells of a table, and the cell of each pair."""
+    """Return the distinct cells of a table, and the cell of each pair."""
     if size <= _DENSE:
         return np.arange(size), pairs
     cells, owners = np.unique(pairs, return_inverse=True)

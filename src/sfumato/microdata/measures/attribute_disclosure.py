@@ -93,8 +93,8 @@ class Disclosure(Value):
 
     Attributes:
         sensitive: Metrics of each sensitive column.
-        unique_rows: By each column alone, and by the pairs that make most rows unique.
-        unique_in_classes: For each column the rows that are unique by it and the quasi-identifiers together.
+        unique_rows: Unique rows by each column alone, and by the pairs with most unique rows.
+        unique_in_classes: For each column, the rows that are unique by it and the quasi-identifiers jointly.
         inference_risks: Columns that predict a quasi-identifier.
         pair_inferences: Columns nearly determined by two quasi-identifiers, or by one and another column.
         largest_share: The largest share of a class's rows that belong to one person, if persons are counted.

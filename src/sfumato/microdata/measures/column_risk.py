@@ -121,7 +121,7 @@ class Contribution(Value):
     average: float
 
     def __str__(self) -> str:
-        """The contribution as a sentence.
+        """Return the contribution as a sentence.
 
         >>> str(Contribution("zip", 3, 812, 9, 0.4, 0.1))
         'zip to level 3: uniques fall from 812 to 9'

@@ -150,7 +150,7 @@ def _added(keys: Integers, rows: Counts) -> tuple[Integers, Counts]:
 
 
 def _starts(ordered: Integers) -> npt.NDArray[np.intp]:
-    """Where runs of equal numbers begin."""
+    """Return the start of each run of equal numbers."""
     first = np.ones(len(ordered), bool)
     np.not_equal(ordered[1:], ordered[:-1], out=first[1:])
     return np.flatnonzero(first)

@@ -318,7 +318,7 @@ def forcing(plan: Plan, table: FrequencyTable, recoding: Recoding, work: int) ->
     """Return for each generalized column the level below and the rows that would violate a model there.
 
     Args:
-        work: Limit of the work on the frequency table; beyond it, nothing is returned.
+        work: Limit of the work on the frequency table; above it, the result is empty.
     """
     if not isinstance(recoding, LevelRecoding) or plan.data.on_missing == "any":
         return {}

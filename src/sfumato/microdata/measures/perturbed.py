@@ -5,7 +5,8 @@ Risk: interval disclosure, the share of values that lie near their published one
 attacker who knows all original numbers of a person. By distance: the nearest published row is taken. By probability
 (Fellegi, I., Sunter, A. 1969, https://doi.org/10.1080/01621459.1969.10501049): agreement in each column is weighted by
 how much likelier it is for a row and its own published row than for others. Each is also computed before perturbation,
-and as a control: for persons who are not in the file, simulated by leaving out the own published record and those equal
+and as a control: for persons who are not in the file, simulated by omitting the person's published record and those
+equal
 to it. Only the excess is disclosure.
 
 Loss: IL1s, the mean distance from the original value in units of sqrt(2) standard deviations (Yancey, W., Winkler, W.,
@@ -188,13 +189,13 @@ def _covariance_distance(raw: Floats, published: Floats) -> float:
 
 
 def _eigenvalue_distance(raw: Floats, published: Floats) -> float:
-    """The mean relative difference of the covariance matrices' eigenvalues."""
+    """Return the mean relative difference of the covariance matrices' eigenvalues."""
     one, other = (np.linalg.eigvalsh(np.atleast_2d(np.cov(part, rowvar=False, bias=True))) for part in (raw, published))
     return float((np.abs(other - one) / np.maximum(one, 1e-9)).mean())
 
 
 def _correlation_drift(before: Floats, after: Floats) -> float | None:
-    """The mean difference of the correlations between columns; None for one column."""
+    """Return the mean difference of the correlations between columns; None for one column."""
     if before.shape[1] < 2 or (before.std(axis=0) == 0).any() or (after.std(axis=0) == 0).any():
         return None
     pairs = np.triu_indices(before.shape[1], 1)

@@ -171,7 +171,7 @@ class _PitmanLikelihood:
         return math.fsum(count * (math.lgamma(size - alpha) - first) for size, count in self.sizes)
 
     def _between(self, alpha: float, log_shift: float) -> float:
-        """The part with θ: sum of log(θ + iα) for i < classes, less that of log(θ + i) for i < rows."""
+        """Return the part with θ: sum of log(θ + iα) for i < classes, less that of log(θ + i) for i < rows."""
         theta = math.exp(log_shift) - alpha
         steps = _log_rising(theta / alpha + 1, self.classes - 1) + (self.classes - 1) * math.log(alpha)
         return steps - _log_rising(theta + 1, self.rows - 1)

@@ -112,7 +112,7 @@ class ColumnView(Value, dict=True):
         return found
 
     def inside(self, chosen: BoolArray) -> Floats:
-        """For each label, the share of the values it covers that are among the chosen."""
+        """Return, for each label, the proportion of its values that are among the chosen."""
         covered_rows = np.bincount(
             self.labels, weights=chosen[self.covered].astype(float), minlength=len(self.label_rows)
         )
@@ -205,7 +205,7 @@ def _covers(plan: Plan, table: FrequencyTable, recoding: Recoding, domain: Domai
 def distinct_pairs(
     first: Places, second: npt.NDArray[np.integer], width: int, rows: Counts
 ) -> tuple[Places, Places, Floats]:
-    """Return the sorted distinct pairs of codes, and the rows of each; width: upper limit of `second`.
+    """Return the sorted distinct pairs of codes, and the rows of each; `width` is the upper limit of `second`.
 
     >>> [part.tolist() for part in distinct_pairs(np.array([1, 0, 1]), np.array([2, 0, 2]), 3, np.array([5, 1, 1]))]
     [[0, 1], [0, 2], [1.0, 6.0]]

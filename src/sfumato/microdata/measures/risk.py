@@ -177,11 +177,11 @@ class WeightedClasses(Value):
     owners: npt.NDArray[np.int64]
 
     def risks(self) -> Floats:
-        """The risk of a row of each class, with a missing value as a separate value."""
+        """Return the risk of a row of each class, with a missing value as a separate value."""
         return expected_risks(self.rows, self.persons)
 
     def matching_risks(self) -> Floats:
-        """The same if a missing value matches anything."""
+        """Return the risk of a row of each class if a missing value matches anything."""
         rows = matching_rows(self.codes, self.unknown, self.rows)
         millionths = np.round(self.persons * MILLIONTHS).astype(np.int64)
         persons = matching_rows(self.codes, self.unknown, millionths) / MILLIONTHS
@@ -189,7 +189,7 @@ class WeightedClasses(Value):
 
 
 def raw_classes(table: FrequencyTable, sampling_fraction: float = 1.0) -> WeightedClasses:
-    """The combinations of a table as classes."""
+    """Return the combinations of a table as classes."""
     absent = np.array([ladder.places.get(None, -1) for ladder in table.ladders], np.int32)
     unknown: BoolArray = table.codes == absent[None, :]
     persons = _persons(table, sampling_fraction)

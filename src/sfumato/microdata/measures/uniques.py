@@ -153,7 +153,7 @@ def special_uniques(
     """Return the special uniques of a frequency table.
 
     Args:
-        fraction: Of the population that was sampled; by default from the weights if there are some, else 0.01.
+        fraction: The sampling fraction; by default from the weights if there are some, else 0.01.
         work: Limit of rows times sets of columns.
         sets: All sets of columns, if already computed.
     """

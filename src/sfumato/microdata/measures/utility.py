@@ -94,7 +94,7 @@ def _some(entries: int, seed: int) -> npt.NDArray[np.int64]:
 
 
 def _labels(view: RecodedView, owners: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.bool_]]:
-    """The published labels of each combination, and whether it is published at all."""
+    """Return the published labels of each combination, and whether it is published at all."""
     classes = np.zeros(len(view.table.counts), np.int64)
     classes[view.pieces.combinations] = view.pieces.classes
     shown = np.zeros(len(classes), bool)
@@ -167,7 +167,7 @@ def range_counts(view: RecodedView, seed: int, queries: int = QUERIES) -> RangeC
 
 
 def _error(view: RecodedView, random: np.random.Generator) -> float:
-    """The error of one query."""
+    """Return the error of one query."""
     width = len(view.columns)
     many = int(random.integers(1, min(MOST_COLUMNS, width) + 1))
     places = sorted(random.choice(width, many, replace=False).tolist())
@@ -239,7 +239,7 @@ def _by_levels(table: FrequencyTable, recoding: LevelRecoding) -> list[Informati
 
 
 def _sizes(recoding: Recoding, view: RecodedView) -> list[InformationLoss]:
-    """The losses of class sizes."""
+    """Return the losses of class sizes."""
     kept = recoding.sizes[~recoding.suppressed].astype(np.float64)
     suppressed = view.table.rows - view.rows
     squares = float((kept**2).sum()) + float(suppressed) * view.table.rows
@@ -314,7 +314,7 @@ class Utility(Value):
         associations: The change of the association of each pair of columns.
         range_counts: The error of counts in random ranges.
         values_left: For each column, the number of values that the release still distinguishes.
-        classification: The accuracy of a classifier trained on the release, if the plan asks for it.
+        classification: The accuracy of a classifier trained on the release, if the plan requests it.
     """
 
     losses: tuple[InformationLoss, ...]

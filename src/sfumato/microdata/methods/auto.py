@@ -74,7 +74,7 @@ def search(plan: Plan, method: Auto, table: FrequencyTable, progress: ProgressCa
 
     Raises:
         UnattainableError: No method finds a release; the error is that of the first.
-        EngineError: The same, and some ran out of time.
+        EngineError: No method finds a release, and some methods timed out.
     """
     methods = _methods(plan, method)
     with ThreadPoolExecutor(len(methods)) as pool:

@@ -165,7 +165,7 @@ def one_value_each(content: Histogram, persons: Counts) -> Histogram:
 
 
 def entropies(content: Histogram) -> Floats:
-    """The entropy of the values in each class, in nats."""
+    """Return the entropy of the values in each class, in nats."""
     found = np.empty(len(content.starts) - 1)
     bounds_kernels.entropies(content.starts, content.counts, found)
     return found

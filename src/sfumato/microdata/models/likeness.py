@@ -22,7 +22,7 @@ class DeltaDisclosure(DistributionModel):
     because the absence of a value would be informative, too. Only this strict reading of the paper is offered.
 
     It is the most demanding of these models, and does not address singling out: combine it with k-anonymity. A missing
-    value is one value of its own. A column with one value always satisfies it.
+    value counts as one separate value. A column with one value always satisfies it.
 
     Monotone under generalization (bounds on shares hold for unions), not under suppression. The reference table is the
     original table, before suppression, and with `reference: both` also the published rows, which are all a data user
@@ -89,7 +89,7 @@ class BetaLikeness(DistributionModel):
 
     Unlike the distances of t-closeness it treats rare values as strictly as frequent ones. It bounds what is gained
     about a value that a person may have, not what is learned from its absence (δ-disclosure privacy does). A missing
-    value is one value of its own. A column with one value always satisfies it.
+    value counts as one separate value. A column with one value always satisfies it.
 
     Monotone under generalization (bounds on shares hold for unions), not under suppression. The reference table is the
     original table, before suppression, and with `reference: both` also the published rows, which are all a data user

@@ -302,7 +302,7 @@ class BaseModel(PlanPart, AbstractValue):
         failing: BoolArray,
         enough: int,  # noqa: ARG002
     ) -> Counts:
-        """Return all rows of a violating class that nothing can fix, one if a finer class must violate, else none."""
+        """Return all rows of a violating class that no change can fix, one if a finer class must violate, else none."""
         if self.monotone_suppression:
             return np.where(failing, classes.sizes, 0)
         return failing.astype(np.int64) if self.monotone_generalization else np.zeros(len(failing), np.int64)

@@ -135,7 +135,7 @@ class IndividualRisk(RiskModel):
 
 
 def individual_risks(classes: EquivalenceClasses, sampling_fraction: float | None = None) -> Floats:
-    """The risk of a row of each class."""
+    """Return the risk of a row of each class."""
     return expected_risks(classes.sizes, estimated_persons(classes, sampling_fraction))
 
 

@@ -17,7 +17,7 @@ much the proportion of persons with any value may differ from that in the refere
 It does not protect against singling out, and a small t leaves little to be learned from the release about the sensitive
 column, for research as well. It bounds the distance of distributions, not the gain about a rare value (β-likeness).
 
-Conventions: a missing value is one value of its own (ordered: after all others; hierarchical: separate from all below
+Conventions: a missing value counts as a separate value (ordered: after all others; hierarchical: apart from all below
 the root). t = 0 requires the same shares in every class. A column with one value has distance 0. The reference table is
 the original table, before suppression, and with `reference: both` also the published rows, which are all a data user
 sees.

@@ -40,7 +40,7 @@ def groups_in_blocks(points: Floats, k: int, refine: bool, block: int) -> Places
 
 
 def _grouped(points: Floats, k: int, refine: bool, block: int) -> Places:
-    """Groups within blocks."""
+    """Return groups within blocks."""
     groups, number = np.full(len(points), -1, np.int64), 0
     for records in blocks_of(points, block):
         own = np.ascontiguousarray(points[records])
@@ -95,7 +95,7 @@ def blocks_of(points: Floats, most: int, share: float = MIDDLE) -> Iterator[Plac
     """Yield blocks of at most `most` records, cut recursively across their main direction.
 
     Args:
-        share: Of the records that lie below a cut.
+        share: The proportion of the records below a cut.
     """
     waiting = [np.arange(len(points))]
     while waiting:
@@ -167,7 +167,7 @@ def _groups(points: Floats, k: int, refine: bool, block: int | None) -> Places:
 
 
 def revealing_means(values: Floats, groups: Places) -> int:
-    """Return how many groups have one value that their mean nearly reveals.
+    """Return the number of groups with a value that the group mean nearly discloses.
 
     An attacker assumes the nearest mean of another group for the other values of a group, and computes the last one.
 
@@ -206,7 +206,7 @@ def _together(points: Floats, k: int, refine: bool) -> Places:
 
 
 def _univariate(points: Floats, k: int) -> Places:
-    """The optimal partition of one column."""
+    """Return the optimal partition of one column."""
     order = np.argsort(points, kind="stable")
     ends = np.zeros(len(points) + 1, np.int64)
     mdav_kernels.univariate(points[order], k, ends)

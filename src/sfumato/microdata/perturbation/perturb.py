@@ -1,4 +1,4 @@
-"""Perturb the published rows as a plan says: columns of one group together, each operation with its report.
+"""Perturb the published rows by a plan: columns of one group together, each operation with its report.
 
 Rows come in published order, and random numbers depend on the secret of the release and the row position. What an
 operation preserves exactly (means, distributions, sizes of groups) is recorded and compared with the file after it was
@@ -74,7 +74,8 @@ class Exact(Value):
     """Properties that the written rows must reproduce exactly.
 
     Attributes:
-        means: Of columns; sorted_texts: all texts in order, of columns with an unchanged distribution.
+        means: The mean of each column.
+        sorted_texts: All texts in order, for columns with an unchanged distribution.
         least: Minimum number of rows of each combination of some columns.
     """
 
@@ -87,8 +88,10 @@ class PerturbationResult(Value):
     """The result of one operation.
 
     Attributes:
-        texts: The published texts of each column, row by row; figures: metrics for the report.
-        before, after: Numbers of the columns, if they are numeric.
+        texts: The published texts of each column, in row order.
+        figures: Metrics for the report.
+        before: The original numbers, for numeric columns.
+        after: The published numbers, for numeric columns.
     """
 
     operation: str

@@ -124,7 +124,7 @@ class Pseudonym(PlanPart):
     Attributes:
         kind: A token (`keyed`), or a text of the same format.
         key_file: The key, relative to the plan; without it a random one is created and stored in the release folder.
-        domain: Who uses these pseudonyms for what purpose; equal identifiers have equal pseudonyms only within it.
+        domain: The recipient and purpose of these pseudonyms; equal identifiers have equal pseudonyms only within it.
     """
 
     kind: Annotated[Literal["keyed", "format"], KeyInfo("a token, or a text of the same format")]

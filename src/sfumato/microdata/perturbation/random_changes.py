@@ -129,8 +129,11 @@ def partners_of(households: Codes, regions: Codes, similar: Codes, risky: BoolAr
     """Return for each row the row whose region it gets, or itself.
 
     Args:
-        households: Of each row, numbered from 0; regions: its region; similar: (rows, columns) in which both agree.
-        risky: Rows that put their household at risk; share: minimum share of households that are swapped.
+        households: The household of each row, numbered from 0.
+        regions: The region of each row.
+        similar: The codes of the columns in which both rows agree, an array (rows, columns).
+        risky: Rows that put their household at risk.
+        share: Minimum proportion of households that are swapped.
     """
     count = int(households.max(initial=-1)) + 1
     first, sizes, at_risk = _of_households(households, risky, count)

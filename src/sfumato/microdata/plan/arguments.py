@@ -30,10 +30,11 @@ def given_parts(
     """Return the plain parts of a plan as a plan file has them, if all arguments are valid.
 
     Args:
-        values: Parts given as objects; plain: those given as in a plan file. None means not given.
+        values: Parts given as objects; None means not given.
+        plain: Parts given as in a plan file; None means not given.
 
     Raises:
-        PlanError: With all faults.
+        PlanError: The arguments have issues; the error lists all of them.
     """
     faults = PlanIssues([*promise_faults(promises), *_column_faults(columns), *_value_faults(values)])
     parts: dict[str, Any] = {}

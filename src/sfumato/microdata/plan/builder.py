@@ -34,8 +34,8 @@ class Plan(model.RequestedPlan):
     """A microdata plan: privacy models, column roles and the method; every method returns a new plan.
 
     Args:
-        promises: The privacy models for the published rows.
-        method: How the release is found; `optimal` by default.
+        promises: The privacy models of the release.
+        method: The method that searches the recoding; `optimal` by default.
         other: The role of columns that the plan does not mention; without it, data with such columns are refused.
         columns: Columns by name, as values; methods such as `quasi` are easier.
         privacy: Further privacy models.
@@ -175,7 +175,7 @@ class Plan(model.RequestedPlan):
         return self._having({name: column})
 
     def require(self, *promises: AnyModel) -> Self:
-        """Return the plan with these models instead of its own; `plan.require(*plan.privacy, …)` adds to them."""
+        """Return the plan with only these models; `plan.require(*plan.privacy, …)` adds models."""
         promised: tuple[Any, ...] = promises
         refuse_promises(promised)
         return self._replaced(privacy=promised, columns={**self.columns, **_promised(promised, self.columns)})

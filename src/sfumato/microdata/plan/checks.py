@@ -1,4 +1,4 @@
-"""Checks of a plan as a whole: what differential privacy, local suppression and linked files do not allow in it."""
+"""Checks across the parts of a plan: what differential privacy, local suppression and linked files exclude."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, cast
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def sampled_data(plan: RequestedPlan) -> DataPlan:
-    """How rows are read that may be sampled: values that do not fit drop theirs, since a refusal would reveal them."""
+    """Return how to read rows that may be sampled: invalid values drop rows, since a refusal would reveal them."""
     if plan.data.on_invalid != "error" or not any(model.judges == "sampling" for model in plan.privacy):
         return plan.data
     return replace(plan.data, on_invalid="drop")

@@ -34,7 +34,7 @@ LOSSES: tuple[LossName, ...] = get_args(LossName)
 
 
 class Suppression(PlanPart):
-    """How many rows may be suppressed: a share of the rows, or a number.
+    """Suppression limit: a proportion of the rows, or a number of rows.
 
     >>> Suppression(share=0.02).limit(30162)
     603
@@ -116,7 +116,7 @@ class Optimal(FullDomain):
 
 
 class Greedy(FullDomain):
-    """Change one level of one column at a time, always the most promising: fast on any lattice, without any proof.
+    """Change one level of one column at a time, always the most favorable: fast on any lattice, without proof.
 
     Attributes:
         direction: Whether to refine from the highest levels or to generalize from the lowest.
@@ -137,7 +137,7 @@ class KOptimize(PlanPart):
 
     Attributes:
         features: The features of a column: its single values, or cuts between ordered values.
-        suppression: How many rows may be suppressed; all by default, because each is counted in the loss.
+        suppression: The suppression limit; all rows by default, because each suppressed row counts in the loss.
         time_limit: Seconds after which the best solution so far is used.
         class_column: As for full-domain methods.
     """
@@ -180,7 +180,7 @@ class Mondrian(PlanPart):
         choice: Whether the column is the widest one, or drawn from the plan's seed.
         bounds: Whether ranges and sets end at the cuts around a class, or at its own values: these are the
             original values of single persons.
-        suppression: How many rows may be suppressed; Mondrian suppresses none.
+        suppression: The suppression limit; Mondrian suppresses none.
     """
 
     mode: Annotated[
@@ -208,7 +208,7 @@ class Auto(PlanPart):
     """Local recoding, Mondrian by loss and the optimal node are all tried; the release that loses least is used.
 
     Attributes:
-        suppression: How many rows may be suppressed; Mondrian suppresses none.
+        suppression: The suppression limit; Mondrian suppresses none.
         time_limit: Seconds for all of them together.
     """
 
@@ -247,7 +247,7 @@ class SafePub(PlanPart):
     Attributes:
         levels: The level of each quasi-identifier, chosen without looking at the data; without them, levels are drawn
             by the exponential mechanism.
-        steps: How many levels are tried if the lattice is too large for all of them.
+        steps: The number of levels to evaluate if the lattice is too large for all of them.
     """
 
     levels: Annotated[

@@ -137,21 +137,21 @@ class ColumnPlan(PlanPart):
 class RequestedPlan:
     """A plan as written: columns may be left to `other`, columns and models to a policy.
 
-    It is a dataclass, because `Plan` of Python has a constructor of its own, which Values have not.
+    It is a dataclass, because the Python API's `Plan` needs a separate constructor, which Values lack.
 
     Attributes:
         other: The role of columns that the plan does not mention; without it they are refused.
-        release: Who releases for what purpose; language: the language of the reports.
+        release: The releasing organization and the purpose.
+        language: The language of the reports.
         folder: Base of relative paths.
         text: The original text of the plan, for the record.
         secret: Key of all random numbers that must be unpredictable; it is never written with the plan.
-        reasons: Reasons of suggested column roles; notes: remarks to read before using the plan.
+        reasons: Reasons of suggested column roles; `notes` must be read before using the plan.
         policy: The policy that the release is evaluated by, and that fills in what the plan leaves open.
         previous: Folders of earlier releases of the same persons, the first one first.
         files: Several files that are joined by keys, instead of one source.
         person_secret: Key from which earlier releases made their person keys.
-        on_inference: What happens if a guarantee does not hold for an attacker who combines the published columns
-            with each other: the release is refused, or published with a warning.
+        on_inference: Whether to refuse or to warn if combining the published columns breaks a guarantee.
     """
 
     columns: Mapping[str, ColumnPlan] = field(default_factory=dict)
@@ -298,7 +298,7 @@ class RequestedPlan:
 
     @property
     def subset(self) -> "Subset | None":
-        """The published subset of the rows, if a model hides who belongs to it."""
+        """The published subset of the rows, if a model hides membership in it."""
         return next((model.published_subset for model in self.privacy if model.published_subset is not None), None)
 
     @property
@@ -331,7 +331,7 @@ class RequestedPlan:
 
     @property
     def spelled_columns(self) -> tuple[str, ...]:
-        """Columns of promises in which spellings of one value are one, by its type or, of texts, by what is likely.
+        """Columns of models that merge spelling variants of a value, by type or, for texts, by likelihood.
 
         Not where a model names all values.
         """
@@ -374,7 +374,7 @@ class RequestedPlan:
 
 
 class Plan(RequestedPlan):
-    """A resolved plan: each column of the data has its role, nothing is left open, and all checks have passed.
+    """A resolved plan: each column of the data has a role, and all checks have passed.
 
     Only `resolve` makes one, and everything that counts, searches, publishes or evaluates accepts no other.
     """

@@ -34,7 +34,7 @@ class FilePlan(PlanPart):
 
 
 def key_columns(files: Mapping[str, FilePlan], name: str) -> tuple[str, ...]:
-    """Return the columns of a file that join it to others: its own key, and that of its parent.
+    """Return the columns that join a file to others: the key of the file and the key of its parent.
 
     >>> key_columns({"patients": FilePlan(key="pid"), "visits": FilePlan(key="vid", parent="patients")}, "visits")
     ('vid', 'pid')
@@ -95,7 +95,8 @@ class PolicyPlan(PlanPart):
     """A policy with the settings of the user.
 
     Attributes:
-        values: Other values for clauses, by name; attested: who attests clauses that cannot be measured.
+        values: Other values for clauses, by name.
+        attested: The persons who attest clauses that cannot be measured.
         zip_population: A file with the columns zip3 and people, relative to the plan.
         code_column: The column with a code for re-identification.
     """

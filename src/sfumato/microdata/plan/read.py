@@ -28,7 +28,7 @@ from sfumato.values import Value, replace
 
 
 class Unread(Value):
-    """A method that could not be read: nothing is known about its requirements.
+    """A method that could not be read, so its requirements are unknown.
 
     A part that cannot be read is replaced by a valid one, so that only certain issues are reported.
     """
@@ -95,7 +95,7 @@ def read_plan(plan: RequestedPlan | Mapping[str, Any] | str | Path, folder: Path
     """Read a plan from a file, a mapping, or Python objects; all its issues are reported at once.
 
     Args:
-        folder: Where the relative paths of a mapping start; the working folder by default.
+        folder: The base of relative paths in a mapping; the working folder by default.
 
     >>> plan = read_plan({"version": 1, "columns": {"sex": {"role": "quasi-identifier", "hierarchy": {"type": "any"}}},
     ...                   "privacy": [{"model": "k-anonymity", "k": 2}]})
@@ -177,6 +177,6 @@ def released_plan(folder: Path) -> ResolvedPlan:
     """Return the plan in a release folder.
 
     Raises:
-        PlanError: With all faults.
+        PlanError: The plan has issues; the error lists all of them.
     """
     return resolve(read_plan(folder / "plan.yaml"))

@@ -39,7 +39,7 @@ def resolve(plan: RequestedPlan, columns: Iterable[str] = ()) -> Plan:
         columns: Names of the columns of the data.
 
     Raises:
-        PlanError: With all faults.
+        PlanError: The plan has issues; the error lists all of them.
     """
     resolved = _made(plan.with_others(columns))
     if faults := faults_between(resolved):
@@ -48,7 +48,7 @@ def resolve(plan: RequestedPlan, columns: Iterable[str] = ()) -> Plan:
 
 
 def for_measuring(plan: RequestedPlan, columns: Mapping[str, ColumnPlan]) -> Plan:
-    """Return a plan of some columns without models: rows are measured by it, and nothing is published or evaluated."""
+    """Return a plan of some columns without privacy models, used only to measure the rows."""
     return _made(replace(plan, columns=columns, privacy=(), other=None, policy=None))
 
 

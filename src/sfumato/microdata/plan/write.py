@@ -69,7 +69,7 @@ def plan_dict(plan: RequestedPlan, folder: Path | None = None) -> dict[str, Any]
     """Return the plan as plain values, with defaults filled in.
 
     Args:
-        folder: Where the plan will be stored; relative paths are based on it.
+        folder: The folder that will contain the plan, the base of relative paths.
     """
     in_plan = _Writer(plan.folder, folder)
     # The paths of models were resolved from the plan's folder when it was read.

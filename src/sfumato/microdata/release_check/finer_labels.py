@@ -178,14 +178,14 @@ class RawRows:
         return self._tables[key]
 
     def _published(self, name: str, texts: Texts) -> Texts:
-        """What the raw texts of a column are published as."""
+        """Return the published labels of the raw texts of a column."""
         if name not in self._operations:
             return texts
         published = self._operations[name].publish([text or "" for text in texts])
         return tuple(text if new is None else new for text, new in zip(texts, published, strict=True))
 
     def _contained(self, name: str, labels: Texts) -> Floats:
-        """Which raw values (column) each label contains (row), as 0 and 1."""
+        """Return which raw values (column) each label contains (row), as 0 and 1."""
         key = name, labels
         if key not in self._inside:
             texts = self._counted[0][name]
@@ -203,7 +203,7 @@ def _places(texts: Texts, among: Sequence[str | None]) -> Ints:
 
 
 def confirmed(raw: Floats, at: int, evidence: Evidence) -> Ints:
-    """For each value the label that published rows suggest where they have a coarse one and the raw rows confirm it.
+    """Return each value's label that published rows suggest for a coarse one and the raw rows confirm.
 
     They do where the label is right for 95 % of at least k raw rows with that value, or of the rows with coarse labels
     by all such rules together, and chance does not explain that; -1 elsewhere.

@@ -242,7 +242,7 @@ class _Reader:
         return is_beyond_chance(hits * classes, guesses * classes, usual, trials)
 
     def _orders(self, column: str) -> list[tuple[Ints, Ints]]:
-        """The orders that a column may have: the place of each combination, -1 for no value; and those with one."""
+        """Return possible orders of a column: each combination's position, -1 without a value; and those with one."""
         if column not in self._ordered:
             texts = self.text_counts.values[self.text_counts.columns.index(column)]
             places = [ranks[self.columns[column]] for ranks in orders_of(texts)]
@@ -304,7 +304,7 @@ class _Reader:
         return max((self._shares[part, name, coarse] for part in source), default=0.0) if len(source) > 1 else 0.0
 
     def _confirmed(self, name: str, source: str, evidence: Evidence) -> Iterator[tuple[int, Ints]]:
-        """The labels of each value that few published rows suggest and the raw rows confirm."""
+        """Yield the labels of each value that few published rows suggest and the raw rows confirm."""
         suggested = np.flatnonzero((evidence.right & (evidence.hidden > 0)).any(axis=1)).tolist()
         if self.raw is None or source not in self.raw.columns or not suggested:
             return

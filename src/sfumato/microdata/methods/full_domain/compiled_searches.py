@@ -72,7 +72,7 @@ class Frontier:
 
     @property
     def checked(self) -> int:
-        """How many nodes were evaluated."""
+        """The number of evaluated nodes."""
         return self._checked.many
 
     @property
@@ -87,7 +87,7 @@ class Frontier:
         return self._checked.best
 
     def _nodes(self) -> frontier_kernels.OpenNodes:
-        """The nodes that no pair of columns excludes, by rank."""
+        """Return the nodes that no pair of columns excludes, by rank."""
         problem = self.problem
         window, (places_in_word, _) = problem.window(), layout(problem)
         free = problem.limit >= problem.table.rows
@@ -102,7 +102,7 @@ class Frontier:
         return frontier_kernels.OpenNodes(levels, ranks[order], floors, np.zeros(len(places)))
 
     def _ranks(self) -> Floats:
-        """The position of each node between finest and coarsest: by its labels, and by its loss if it has one."""
+        """Return each node's position between finest and coarsest, by its labels and by its loss if it has one."""
         problem, window = self.problem, self.problem.window()
         labels = [np.log([len(texts) for texts in ladder.labels]) for ladder in problem.table.ladders]
         few = _from_0_to_1(-summed_over_lattice(labels, window))
@@ -214,7 +214,7 @@ class RareCombinationSearch:
 
     @staticmethod
     def suits(problem: LatticeProblem) -> bool:
-        """Return whether nothing may be suppressed, models depend on class sizes, and a word holds a combination."""
+        """Return whether no row may be suppressed, models depend on class sizes, and a word holds a combination."""
         if problem.limit or problem.table.rows > MAX_ROWS:
             return False
         return suits(problem) and fits_a_word([ladder.size for ladder in problem.table.ladders])
@@ -231,7 +231,7 @@ class RareCombinationSearch:
 
     @property
     def checked(self) -> int:
-        """How many nodes were evaluated."""
+        """The number of evaluated nodes."""
         return self._checked.many
 
     @property
@@ -245,7 +245,7 @@ class RareCombinationSearch:
         return float(self._floors[: self._checked.state[OPEN]].min(initial=np.inf))
 
     def _ladders(self) -> row_grouping_kernels.ColumnLevels:
-        """The labels of each column's values at the allowed levels."""
+        """Return the labels of each column's values at the allowed levels."""
         problem, ladders = self.problem, self.problem.table.ladders
         begins, widths, end, levels = [], [], 0, max(problem.highest) + 1
         parts: list[npt.NDArray[np.int32]] = []

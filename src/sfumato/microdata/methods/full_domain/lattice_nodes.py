@@ -46,7 +46,7 @@ class CheckedNodes:
 
     @property
     def many(self) -> int:
-        """How many nodes were evaluated."""
+        """The number of evaluated nodes."""
         return int(self.state[kernels.CHECKED])
 
     @property
@@ -75,7 +75,7 @@ class CheckedNodes:
         return tuple([word >> place & bits for place, bits in fields])
 
     def packed(self, node: Node) -> np.uint64:
-        """The word of a node."""
+        """Return the word of a node."""
         return np.uint64(sum(level << place for level, place in zip(node, self.places.tolist(), strict=True)))
 
     @property
@@ -144,7 +144,7 @@ def screened(problem: LatticeProblem) -> BoolArray:
 
 def rare_pairs(problem: LatticeProblem) -> Iterator[tuple[int, int, Counts]]:
     """Yield for each pair of columns the rows that are rare at each pair of their levels; large tables in parallel."""
-    # Missing values that match anything make rows less rare than their count, so nothing can be excluded.
+    # Missing values that match anything make rows less rare than their count, so no nodes can be excluded.
     if problem.k <= 1 or problem.missing_matches:
         return
     ladders, table = problem.table.ladders, problem.table
@@ -164,7 +164,7 @@ def rare_pairs(problem: LatticeProblem) -> Iterator[tuple[int, int, Counts]]:
 
     with _pool() if len(table.counts) >= MANY else nullcontext() as pool:
         for begin in range(0, len(pairs), PAIRS_PER_CHECK):
-            # Pairs not computed in time exclude nothing.
+            # Pairs not computed in time exclude no nodes.
             if problem.deadline.over:
                 return
             yield from (pool.map if pool else map)(rare, pairs[begin : begin + PAIRS_PER_CHECK])

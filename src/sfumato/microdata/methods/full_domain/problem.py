@@ -85,11 +85,11 @@ class LatticeProblem(Value, dict=True):
         return math.prod(self.shape)
 
     def window(self) -> tuple[slice, ...]:
-        """The allowed part of the full lattice."""
+        """Return the allowed part of the full lattice."""
         return tuple(slice(low, high + 1) for low, high in zip(self.lowest, self.highest, strict=True))
 
     def nodes(self) -> Iterator[Node]:
-        """All nodes, the last column's level changing fastest."""
+        """Return all nodes, the last column's level changing fastest."""
         return product(*(range(low, high + 1) for low, high in zip(self.lowest, self.highest, strict=True)))
 
     def neighbors(self, node: Node, step: int) -> list[Node]:
@@ -118,7 +118,7 @@ class LatticeProblem(Value, dict=True):
     def better(self, new: NodeEvaluation, old: NodeEvaluation | None) -> bool:
         """Return whether a releasable node is preferred to another; one with a single class is the last resort.
 
-        It is kept if nothing else is releasable, so that the search can report it.
+        It is kept if no other node is releasable, so that the search can report it.
         """
         if old is None or not new.satisfied:
             return new.satisfied

@@ -94,7 +94,7 @@ class SearchSpace(Value):
         return len(self.instance.features)
 
     def empty(self) -> State:
-        """The head without features."""
+        """Return the head without features."""
         return np.full(len(self.instance.features), at.OUT, np.int8)
 
     def blocks(self, state: State, column: int) -> Codes:

@@ -147,7 +147,7 @@ class _Queue:
         self._push(crew.root)
 
     def optimum(self) -> Optimum:
-        """Search until nothing is open or the time is over."""
+        """Search until no node is open or the time limit is reached."""
         self.walks.take(self._run(self.walks.deal(1)))
         self._round(FIRST_NODES, local_jobs=0)
         while self._open and not self.crew.stopped:

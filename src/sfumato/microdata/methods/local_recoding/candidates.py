@@ -107,7 +107,7 @@ class Candidate(Value, dict=True):
         return loss.value(loss.terms(grouped, failing, int(classes.sizes[failing].sum())).total)
 
     def row_costs(self) -> Floats:
-        """The loss of each row of the table, ascending, over all columns."""
+        """Return the loss of each row of the table, ascending, over all columns."""
         kept = self.owners >= 0
         costs = costs_of(self.sweep, self.levels, self.first)[self.owners[kept]]
         return np.sort(np.repeat(costs, self.sweep.table.counts[kept]))
@@ -312,7 +312,7 @@ class CellWalk(Value, dict=True):
         return worth * np.where(np.isinf(factors), 1.0, factors) if done else None
 
     def _alone(self) -> Floats:
-        """The maximum loss of a row of each combination: when it is suppressed, or published at the top."""
+        """Return the maximum loss of a row of each combination: when it is suppressed, or published at the top."""
         sweep, codes = self.sweep, self.sweep.table.codes
         columns = range(codes.shape[1])
         lost = sum(sweep.shares[column] * sweep.suppressed(column)[codes[:, column]] for column in columns)

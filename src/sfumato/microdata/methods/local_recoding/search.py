@@ -119,7 +119,7 @@ def _at_node(problem: LatticeProblem, method: Local, node: NodeEvaluation) -> Re
 
     Raises:
         UnattainableError: It has a single class, though a model refers to a sensitive column.
-        EngineError: The same, and the time was over before another was found.
+        EngineError: The node has such a single class, and the search timed out before it found another node.
     """
     late = problem.deadline.over
     solution = NodeSolution(node, False, 0, problem.size, notes=(_late(method),) if late else (), cut_short=late)
@@ -245,7 +245,7 @@ def _recoding(answer: Candidate) -> ClassRecoding:
 
 
 def _labels(answer: Candidate, column: int) -> tuple[Labels, npt.NDArray[np.int32]]:
-    """The labels of a column, and each class's label."""
+    """Return the labels of a column, and each class's label."""
     table = answer.sweep.table
     ladder = table.ladders[column]
     level, codes = answer.levels[:, column], table.codes[answer.first, column]

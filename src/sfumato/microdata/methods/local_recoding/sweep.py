@@ -125,7 +125,7 @@ class Sweep(Value, dict=True):
         return np.ascontiguousarray(nodes[order]), average[order]
 
     def _listed(self) -> npt.NDArray[np.int32]:
-        """All nodes, the last column changing first; evenly spaced ones of a lattice that is too large."""
+        """Return all nodes, the last column changing first; evenly spaced ones of a lattice that is too large."""
         lowest, highest, size = self.problem.lowest, self.problem.highest, self.problem.size
         places = np.arange(size) if size <= MOST_LISTED else np.linspace(0, size - 1, SAMPLE).astype(np.int64)
         nodes = np.empty((len(places), len(lowest)), np.int32)
@@ -145,7 +145,7 @@ class Sweep(Value, dict=True):
         return figures
 
     def floors(self) -> Floats:
-        """The minimum cost of a cell of each node."""
+        """Return the minimum cost of a cell of each node."""
         nodes, _ = self.nodes
         least = self._per_level(lambda costs, rows: float(costs[rows > 0].min(initial=np.inf)))
         sums: Floats = sum((least[column, nodes[:, column]] for column in range(nodes.shape[1])), np.zeros(len(nodes)))
@@ -181,7 +181,7 @@ class Sweep(Value, dict=True):
         return EquivalenceClasses(sizes, {name: regroup(rows, owner, number) for name, rows in contents.items()})
 
     def passes(self) -> list[int]:
-        """The numbers of nodes tried, first few and at last all; more passes if they take long."""
+        """Return the numbers of nodes tried, first few and at last all; more passes if they take long."""
         every = len(self.nodes[0])
         work = every * len(self.table.counts) * (1 + MODEL_WORK * len(self._others))
         return [*(few for few in FEW_NODES if work > QUICK_WORK and PASS_GROWTH * few <= every), every]

@@ -132,7 +132,7 @@ def _masks(prices: Floats, touched: Sequence[int], room: int) -> tuple[BoolArray
 
 
 def _groups(cells: SuppressibleCells, mask: BoolArray) -> tuple[Codes, Counts]:
-    """The group of each combination under a pattern, and the rows of each group."""
+    """Return the group of each combination under a pattern, and the rows of each group."""
     fits = ~(cells.missing & ~mask & np.isfinite(cells.prices)).any(axis=1)
     groups = np.full(len(cells.counts), UNFIT, np.int32)
     shown = np.flatnonzero(~mask)

@@ -306,7 +306,7 @@ def groups_of(patterns: Patterns, k: int) -> Groups | None:
 
 
 def _of_pattern(patterns: Patterns, place: int, k: int) -> tuple[Counts, Counts]:
-    """The groups of a pattern, renumbered, and their combinations."""
+    """Return the groups of a pattern, renumbered, and their combinations."""
     cells, groups = patterns.cells, patterns.groups[place]
     rows = patterns.sizes[place]
     useful = rows >= k

@@ -203,7 +203,7 @@ class Axis(Value, dict=True):
         numbers: The number of each value code, where the axis has numbers; NaN for the missing value.
         measures: The same on the scale of the loss: the rank of a value in its hierarchy, or its number.
         rows: Rows of each value code.
-        weight: Of the column in the loss.
+        weight: The weight of the column in the loss.
         cells: Values that share a position, if ranges end at cuts or values are coded; else one cell per value.
         by_cuts: Whether ranges are bounded by cuts, or by the values of their classes.
     """

@@ -176,5 +176,5 @@ def _set_text(axis: Axis, order: Sequence[int], words: Sequence[int]) -> str | N
 
 
 def class_sizes(counts: Counts, starts: Ints) -> Counts:
-    """Rows of each class."""
+    """Return rows of each class."""
     return np.add.reduceat(counts, starts)

@@ -143,7 +143,7 @@ def partition(plan: Plan, table: FrequencyTable, least: int, deadline: Deadline)
     """Return the class of each combination after cutting by loss into classes of at least `least` rows.
 
     Raises:
-        UnattainableError: Not even all rows as one class keep the promises.
+        UnattainableError: Not even one class of all rows satisfies the privacy models.
     """
     method = Mondrian(cut="loss", bounds="own")
     items = _items(table, method)
