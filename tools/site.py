@@ -7,10 +7,15 @@ from mkdocs.structure.files import File, Files
 from sfumato.cli.documents import page_text
 from sfumato.docs_reference.pages import MADE, overview, titles
 from sfumato.docs_reference.plan_keys import fill
+from sfumato.microdata.models.registry import SHAPES
+from sfumato.microdata.plan.methods import METHOD
 
 
 def on_config(config: Any) -> Any:
-    """Add pages that the navigation does not name at its end, so that every page can be found."""
+    """Add a page for each model and method, and at the end those that the navigation does not name."""
+    for section in (part for entry in config["nav"] for part in entry.get("Microdata", ())):
+        for title, kind, names in (("Models", "models", SHAPES), ("Methods", "methods", METHOD.variants)):
+            section.get(title, []).extend(f"{kind}/{name}.md" for name in names)
     named = repr(config["nav"])
     others = [f"{name}.md" for name in titles() if f"{name}.md'" not in named]
     config["nav"] = [*config["nav"], *([{"More": others}] if others else [])]

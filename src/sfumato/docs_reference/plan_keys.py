@@ -6,6 +6,7 @@ from inspect import cleandoc
 from typing import Any
 
 from sfumato.hierarchies.registry import TYPES
+from sfumato.localization.messages import words_in
 from sfumato.microdata.models.registry import SHAPES
 from sfumato.microdata.plan.methods import METHOD, Suppression
 from sfumato.microdata.plan.write import PLAN
@@ -35,8 +36,20 @@ _ATTRIBUTE = re.compile(r"^    (\w+): (.+(?:\n {8,}.+)*)", re.MULTILINE)
 
 
 def fill(text: str) -> str:
-    """Return a documentation page with each marker replaced by its table of keys."""
+    """Return a documentation page with its markers replaced by tables of keys, and of the privacy models."""
+    text = text.replace("<!-- models -->", models_table()) if "<!-- models -->" in text else text
     return MARKER.sub(lambda marker: keys_table(KINDS[marker[1]][marker[2]]), text)
+
+
+def models_table() -> str:
+    """Return the table of the privacy models: what each guarantees, and what it does not protect against."""
+    texts = words_in("en")
+    lines = [
+        f"| [`{name}`](models/{name}.md) | {table_cell(texts[f'model.{name}.says'])} "
+        f"| {table_cell(texts[f'promise.{name}.limit'])} |"
+        for name in SHAPES
+    ]
+    return "\n".join(["| model | guarantee | limits |", "|---|---|---|", *lines])
 
 
 def keys_table(record: RecordSchema[Any]) -> str:
