@@ -14,6 +14,8 @@ from functools import lru_cache
 from itertools import product
 from typing import Any, NamedTuple
 
+from sfumato.microdata.models.registry import SHAPES
+
 Person = frozenset[str | None]
 Persons = Sequence[Person]
 NEARLY = 1e-9
@@ -449,3 +451,9 @@ METHODS: dict[str, Callable[[Found], bool] | None] = {
     "microaggregation": None,
     "safepub": None,
 }
+
+
+def examples(name: str, column: str) -> list[dict[str, Any]]:
+    """Parameters of a model as a plan gives them, about a sensitive column if it has one."""
+    about = {"column": column} if "column" in SHAPES[name].keys else {}
+    return [given | about for given in MODELS[name].plans]

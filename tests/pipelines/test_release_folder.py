@@ -8,6 +8,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from definitions import examples
 from refusals import coded
 from sfumato.errors import DataError, PlanError, UnattainableError
 from sfumato.microdata.models.registry import SHAPES
@@ -19,12 +20,10 @@ from sizes import size
 
 ROWS = 120
 ILLNESSES = ("flu", "asthma", "hiv")
-MODELS = {
-    "k-anonymity": {"k": 3},
+MODELS = {name: examples(name, "wage")[0] for name in SHAPES if name != "differential-privacy"} | {
     "k-map": {"k": 6, "population": "population.csv"},
     "k-map of a table": {"k": 6, "population": {"source": "population.csv", "separator": ",", "missing": ["?"]}},
     "alpha-k-anonymity": {"alpha": 0.7, "k": 3, "column": "ill"},
-    "k-e-anonymity": {"k": 2, "e": 2, "column": "wage"},
     "l-diversity": {"l": 2, "column": "ill"},
     "l-diversity, entropy": {"l": 1.8, "column": "ill", "variant": "entropy"},
     "l-diversity, recursive": {"l": 2, "column": "ill", "variant": "recursive", "c": 4},
