@@ -34,7 +34,7 @@ from sfumato.report.release.report import promise_text
 from sizes import FULL, size
 
 LETTERS = {"quasi-identifier": "Q", "sensitive": "S", "identifier": "I", "insensitive": "C", "person": "P"}
-LETTERS |= {"weight": "I", "household": "I"}
+LETTERS |= {"weight": "I", "household": "I", "undecided": "I"}
 ROWS = 1200
 
 
@@ -306,7 +306,7 @@ def test_numbers_of_too_few_rows_to_be_rounded_are_withheld():
     debts = ["151.37", "202.11", "310.90", "77.05"]
     frame = polars.DataFrame({"age": [str(20 + place % 45) for place in range(400)], "debt": [*debts, *[""] * 396]})
     suggestion = suggest_for_frame(frame)
-    assert suggestion.plan["columns"]["debt"] == {"role": "identifier"}
+    assert suggestion.plan["columns"]["debt"] == {"role": "undecided"}
     assert "Only 4 rows have a number" in suggestion.reasons["debt"]
 
 
@@ -351,7 +351,7 @@ def test_values_that_single_out_rows_and_are_no_numbers_are_withheld():
         "crp": ["0-0.5" if draw.random() < 0.3 else f"{draw.uniform(1, 90):.2f}" for _ in range(300)],
     }
     suggestion = suggest_for_frame(polars.DataFrame(cells))
-    assert suggestion.plan["columns"]["crp"]["role"] == "identifier"
+    assert suggestion.plan["columns"]["crp"]["role"] == "undecided"
     assert suggestion.reasons["crp"].startswith(UNDECIDED)
     assert "no number to round" in suggestion.reasons["crp"]
 
@@ -636,5 +636,5 @@ def test_columns_that_nobody_can_place_fill_places_that_are_left():
     plans = (few.plan, few.plan | {"columns": without})
     beside, alone = (sfumato.anonymize(frames[0], plan).report.loss.per_column for plan in plans)
     assert sum(beside[name] - alone[name] for name in alone) <= 0.15 * len(alone)
-    assert all(many.plan["columns"][name]["role"] == "identifier" for name in strange)
+    assert all(many.plan["columns"][name]["role"] == "undecided" for name in strange)
     assert all("its meaning is unknown" in many.reasons[name] for name in strange)

@@ -21,7 +21,6 @@ from walking import (
     step,
 )
 
-from sfumato.hierarchies.role_detection.role_reasons import OWN_NUMBER, UNDECIDED
 from sfumato.localization.messages import words_in
 from sfumato.web.microdata.column_drawings import histogram
 from sfumato.web.microdata.columns_table import ColumnsTable, role_says
@@ -350,10 +349,9 @@ def test_every_way_to_publish_a_column_has_fields(base, open_page, tmp_path) -> 
 
 
 def test_what_is_withheld_until_somebody_decides_names_nobody() -> None:
-    words, plan = words_in(), {"role": "identifier"}
-    assert role_says(words, plan, UNDECIDED + OWN_NUMBER) == words["columns.says.identifier.undecided"]
-    assert role_says(words, plan, "Its values are keys.") == words["columns.says.identifier"]
-    assert words["columns.says.identifier.undecided"] != words["columns.says.identifier"]
+    words = words_in()
+    says = [role_says(words, {"role": role}) for role in ("undecided", "identifier")]
+    assert says == [words["columns.says.undecided"], words["columns.says.identifier"]] and says[0] != says[1]
 
 
 COVER = [("Export of the hospital",), (), ("town", "name of the town", "text"), ("age", "in years", "number")]

@@ -106,11 +106,12 @@ def _hierarchy(plan: "RequestedPlan", column: str, data: Path | None) -> "Hierar
 
 def _alone(plan: "RequestedPlan", column: str) -> "Plan":
     """Return the plan with this column as its only quasi-identifier, so that only it is counted and checked."""
+    from sfumato.microdata.plan.model import REMOVED_ROLES
     from sfumato.microdata.plan.resolve import for_measuring
 
     columns = {
         name: entry
-        if name == column or entry.role == "identifier"
+        if name == column or entry.role in REMOVED_ROLES
         else replace(entry, role="insensitive", hierarchy=None)
         for name, entry in plan.columns.items()
     }

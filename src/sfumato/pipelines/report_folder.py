@@ -55,6 +55,7 @@ DETAILS = (
     "coded_columns",
     "households",
     "column_count",
+    "undecided_columns",
     "column_outcomes",
     "policy",
     "previous",

@@ -6,6 +6,8 @@ published.
 
 from typing import Any
 
+from sfumato.microdata.plan.model import ROLES
+
 Schema = dict[str, Any]
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
 NUMBER: Schema = {"type": "number"}
@@ -90,7 +92,7 @@ def _closed(required: dict[str, Schema], more: dict[str, Schema] | None = None, 
 
 def external_schema() -> Schema:
     """Return the JSON Schema of report-external.json."""
-    role = {"enum": ["identifier", "person", "quasi-identifier", "sensitive", "insensitive", "weight", "household"]}
+    role = {"enum": [*ROLES]}
     label = _closed({"value": TEXT, "meaning": TEXT})
     matrix = _map(_map(_map(NUMBER)), "transition probabilities of categories, in each stratum")
     values = _list(label, "what published values mean")
@@ -155,6 +157,7 @@ REQUIRED: dict[str, Schema] = {
 }
 MORE: dict[str, Schema] = {
     "removed_columns": _list(TEXT, "columns that are * in every row"),
+    "undecided_columns": _list(TEXT, "removed columns whose role is still to be decided"),
     "column_count": COUNT | {"description": "columns of the plan, including removed ones"},
     "column_outcomes": _map(
         {"enum": ["removed", "fully_generalized", "generalized", "changed", "kept"]},

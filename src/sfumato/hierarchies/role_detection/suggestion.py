@@ -50,9 +50,8 @@ class Suggestion(Value):
         typed = {} if self.type == "text" else {"type": self.type}
         withheld = {"publish": "removed"} if self.role == "weight" else {}
         protect = {"protect": dict(PROTECT)} if self.role == "quasi-identifier" and self.protected else {}
-        return (
-            {"role": self.role} | typed | ({"hierarchy": self.hierarchy} if self.hierarchy else {}) | protect | withheld
-        )
+        role = "undecided" if self.undecided else self.role
+        return {"role": role} | typed | ({"hierarchy": self.hierarchy} if self.hierarchy else {}) | protect | withheld
 
     def withheld(self, reason: str) -> "Suggestion":
         """Return the column as removed until a decision is made."""

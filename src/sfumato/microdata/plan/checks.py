@@ -133,7 +133,7 @@ def level_faults(plan: RequestedPlan) -> list[PlanIssue]:
 
 
 METHODS = (Auto, Optimal, Greedy, Exhaustive)
-ROLES = ("identifier", "quasi-identifier", "sensitive", "insensitive")
+ROLES = ("identifier", "undecided", "quasi-identifier", "sensitive", "insensitive")
 
 
 def relation_faults(plan: RequestedPlan) -> list[PlanIssue]:

@@ -44,11 +44,17 @@ IMPORTANCE = UnionSchema(
     (((int, float), Number(minimum=0)), ((str,), Choice(("never",)))),
     "what publishing a cell of this column as missing costs, for the method local-suppression; never: none may be",
 )
-Role = Literal["identifier", "person", "quasi-identifier", "sensitive", "insensitive", "weight", "household"]
-OtherRole = Literal["identifier", "sensitive", "insensitive"]
+Role = Literal[
+    "identifier", "person", "quasi-identifier", "sensitive", "insensitive", "weight", "household", "undecided"
+]
+OtherRole = Literal["identifier", "sensitive", "insensitive", "undecided"]
 Language = Literal["en", "de"]
 OnInference = Literal["refuse", "warn"]
 ROLES: tuple[Role, ...] = get_args(Role)
+# Columns of these roles are removed, and nothing but pseudonyms needs their values.
+REMOVED_ROLES: tuple[Role, ...] = ("identifier", "undecided")
+# Columns of these roles are published as `*`, unless the plan says how else.
+HIDDEN_ROLES: tuple[Role, ...] = (*REMOVED_ROLES, "household", "person")
 
 
 class ColumnPlan(PlanPart):
@@ -209,9 +215,9 @@ class RequestedPlan:
 
         return int.from_bytes(sha256(f"{self.secret}:drawing".encode()).digest()[:8]) >> 1
 
-    def named(self, role: Role) -> tuple[str, ...]:
-        """Return the columns of a role, in the plan's order."""
-        return tuple(name for name, column in self.columns.items() if column.role == role)
+    def named(self, *roles: Role) -> tuple[str, ...]:
+        """Return the columns of some roles, in the plan's order."""
+        return tuple(name for name, column in self.columns.items() if column.role in roles)
 
     @property
     def person(self) -> str | None:
@@ -303,19 +309,18 @@ class RequestedPlan:
 
     @property
     def removed_columns(self) -> tuple[str, ...]:
-        """The columns that are `*` in every row: identifiers, persons, households, weights that are not published, and
-        what marks the rows that are published."""
+        """The columns that are `*` in every row.
+
+        These are identifiers, undecided columns, persons, households, weights that are not published, and what marks
+        the rows that are published.
+        """
         marked = None if self.subset is None else self.subset.column
         return tuple(
             name
             for name, column in self.columns.items()
             if not column.is_pseudonymous
-            and (
-                column.role in ("identifier", "household")
-                or name == marked
-                or column.publish == "removed"
-                or (column.role == "person" and column.publish != "key")
-            )
+            and column.publish != "key"
+            and (column.role in HIDDEN_ROLES or name == marked or column.publish == "removed")
         )
 
     @property

@@ -23,7 +23,7 @@ from sfumato.microdata.methods.full_domain.problem import levels_allowed
 from sfumato.microdata.methods.search_result import Result
 from sfumato.microdata.models.model import requested_class_size
 from sfumato.microdata.perturbation.plan import SwapHouseholds
-from sfumato.microdata.plan.model import Plan
+from sfumato.microdata.plan.model import REMOVED_ROLES, Plan
 from sfumato.microdata.recoding.mapping import AbsentTexts, Recoding, absent_texts, tells_something
 from sfumato.microdata.release_report import ClassFigures, LossFigure, Timings, metrics
 from sfumato.microdata.verdict import Verdict
@@ -289,7 +289,7 @@ def report_of(plan: Plan, source: Engine, outcome: ReleaseOutcome, seconds: Mapp
 
 def _person_findings(plan: Plan, source: Engine, rows: int) -> tuple[dict[str, Any], tuple[str, ...]]:
     """Return which removed columns name persons; few plans have identifiers, and the detection loads slowly."""
-    if not plan.named("identifier"):
+    if not plan.named(*REMOVED_ROLES):
         return {}, ()
     from sfumato.pipelines.release_stages.uncounted_persons import person_findings
 
@@ -309,7 +309,9 @@ def _losses(outcome: ReleaseOutcome) -> dict[str, Any]:
 
 
 def _further_figures(plan: Plan, source: Engine, outcome: ReleaseOutcome) -> Iterator[tuple[str, Any]]:
-    """Yield metrics that only some releases have: transformed columns, limited levels, households."""
+    """Yield metrics that only some releases have: undecided and transformed columns, limited levels, households."""
+    if undecided := plan.named("undecided"):
+        yield "undecided_columns", list(undecided)
     if allowed := levels_allowed(plan, outcome.table):
         yield "levels_allowed", allowed
     if rare := [*rare_values_named(plan, outcome.table, outcome.result.recoding), *_revealing_means(outcome)]:

@@ -22,7 +22,7 @@ from sfumato.microdata.counts.persons import PersonCount, with_persons
 from sfumato.microdata.counts.survey_sample import Labels, weights_of_labels, with_households, with_weights
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.microdata.models.model import PrivacyModel
-from sfumato.microdata.plan.model import ColumnPlan, Plan, hierarchy_of, located
+from sfumato.microdata.plan.model import REMOVED_ROLES, ColumnPlan, Plan, hierarchy_of, located
 from sfumato.microdata.recoding.expected_counts import ExpectedCounts
 from sfumato.microdata.recoding.reference import with_population, with_texts
 from sfumato.pipelines.release_stages.published_columns import changed_texts
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 def reading_of(plan: Plan) -> MissingRules:
     """Return how missing values are read, as the plan requests."""
-    names = tuple(name for name, column in plan.columns.items() if column.role != "identifier")
+    names = tuple(name for name, column in plan.columns.items() if column.role not in REMOVED_ROLES)
     return MissingRules(plan.data.missing, names if plan.data.on_missing == "drop" else ())
 
 
@@ -132,7 +132,7 @@ def check_texts(plan: Plan, source: Engine) -> None:
     Raises:
         DataError: The plan uses such columns; the message names all of them.
     """
-    read = [name for name, column in plan.columns.items() if column.role != "identifier" or column.is_pseudonymous]
+    read = [name for name, column in plan.columns.items() if column.role not in REMOVED_ROLES or column.is_pseudonymous]
     if textless := source.textless([name for name in source.columns if name in read]):
         raise no_text(*textless)
 

@@ -8,7 +8,7 @@ from sfumato.hierarchies.role_detection.profile import Profile
 from sfumato.hierarchies.role_detection.roles import may_name_persons, suggest
 from sfumato.hierarchies.role_detection.suggestion import Suggestion
 from sfumato.microdata.models.model import requested_class_size
-from sfumato.microdata.plan.model import Plan
+from sfumato.microdata.plan.model import REMOVED_ROLES, Plan
 from sfumato.pipelines.plan_suggestion.person_columns import constant_within, may_denote, repeated_names
 
 # Above this number of rows, columns are not compared with each other.
@@ -58,7 +58,7 @@ class ColumnProfiles:
 def uncounted_persons(looks: ColumnProfiles, rows: int) -> tuple[dict[str, Any], ...]:
     """Return the identifiers within whose values personal attributes are constant, the coarsest first."""
     plan = looks.plan
-    names = looks.readable([name for name in plan.named("identifier") if name in looks.source.columns])
+    names = looks.readable([name for name in plan.named(*REMOVED_ROLES) if name in looks.source.columns])
     if not names or rows > _MOST_ROWS:
         return ()
     profiles = {name: looks.profile(name) for name in names}
@@ -75,7 +75,7 @@ def shared_identifiers(looks: ColumnProfiles) -> tuple[dict[str, Any], ...]:
     Returns:
         For each column, the number of `rows` that share their value and the number of rows `looked_at`.
     """
-    names = looks.readable(looks.plan.named("identifier")) if looks.plan.person is None else ()
+    names = looks.readable(looks.plan.named(*REMOVED_ROLES)) if looks.plan.person is None else ()
     found = []
     for name in names:
         profile, by_name = looks.profile(name), looks.suggestion(name).concept == "name"
@@ -101,7 +101,7 @@ def repeated_persons(looks: ColumnProfiles) -> tuple[str, ...]:
 
 
 def _repeated_names(looks: ColumnProfiles) -> tuple[str, ...]:
-    names = () if looks.plan.person is not None else looks.readable(looks.plan.named("identifier"))
+    names = () if looks.plan.person is not None else looks.readable(looks.plan.named(*REMOVED_ROLES))
     profiles = {name: looks.profile(name) for name in names}
     suggestions = {name: looks.suggestion(name) for name in profiles}
     if not any(suggestion.concept == "name" for suggestion in suggestions.values()):

@@ -42,6 +42,13 @@ def columns_alike(words: Messages, told: Iterable[tuple[str, Said]]) -> list[tup
     return [(names_told(words, group), said) for said, groups in rows for group in groups]
 
 
+def undecided(words: Messages, report: Report) -> list[str]:
+    """Return how many columns are removed only because their role is undecided."""
+    names: Sequence[str] = report.details.get("undecided_columns", ())
+    counts = {"undecided": words.count(len(names)), "columns": words.count(report.details.get("column_count", 0))}
+    return [words["report.undecided"].format(**counts)] if names else []
+
+
 def persons_uncounted(words: Messages, report: Report) -> list[str]:
     """Return the removed columns that identify persons although models count their rows, with a hint."""
     entries: Sequence[Mapping[str, Any]] = report.details.get("persons_uncounted", ())

@@ -114,7 +114,11 @@ def _policy(report: Report) -> list[str]:
 
 
 def promise_text(report: Report) -> str:
-    """Return in one line all privacy models, and whether they are satisfied."""
+    """Return in one line all privacy models, whether they are satisfied, and how many columns await a decision."""
+    return " ".join([_satisfied(report), *findings.undecided(words_in(), report)])
+
+
+def _satisfied(report: Report) -> str:
     if report.satisfied and report.uncounted:
         named = report.uncounted[0]
         return f'{_promises(report)}: satisfied for rows, NOT FOR PERSONS: rows of one "{named}" were counted.'

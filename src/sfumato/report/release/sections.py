@@ -35,6 +35,7 @@ def verdict(dossier: ReportData, outside: bool = False) -> str:
     """Return the guarantees, whether they are satisfied, and how that was verified."""
     words, report = dossier.words, dossier.report
     lines = sentences.promises(words, report.models, dossier.plan, dossier.star_rows, outside)
+    lines = lines if outside else [*findings.undecided(words, report), *lines]
     checks = "".join(paragraph(words[key]) for key in ["report.star_rows"] * dossier.star_rows + ["report.checked"])
     broken = words["report.broken_outside" if outside else "report.broken"]
     bad = f'<div class="verdict bad"><strong>{escape(broken)}</strong>'

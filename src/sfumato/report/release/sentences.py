@@ -162,7 +162,7 @@ def untouched(words: Messages, plan: Plan, name: str, report: Report, under_prom
     if name in unchanged_columns(report):
         return words["perturbed.unchanged"]
     if name in plan.removed_columns:
-        return words["fate.identifier"]
+        return words["fate.undecided" if column.role == "undecided" else "fate.identifier"]
     if column.operations is not None:
         return words["fate.changed"].format(steps=", ".join(_coding(words, column.operations)))
     if column.perturbation is not None and column.role != "quasi-identifier":

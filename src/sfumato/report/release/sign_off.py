@@ -134,10 +134,13 @@ def columns_by_decision(plan: Plan) -> dict[str, tuple[str, ...]]:
     Columns with `*` in every row are removed, whatever their role; what models count (persons, households, weights) is
     listed nevertheless.
     """
-    removed = plan.removed_columns
     hidden = tuple(name for name, column in plan.columns.items() if column.is_pseudonymous)
+    removed = tuple(name for name in plan.removed_columns if plan.columns[name].role != "undecided")
     named = {role: plan.named(role) for role in ROLES if role != "identifier"}
-    shown = {role: tuple(name for name in named[role] if name not in removed) for role in ("sensitive", "insensitive")}
+    shown = {
+        role: tuple(name for name in named[role] if name not in plan.removed_columns)
+        for role in ("sensitive", "insensitive")
+    }
     plain = tuple(name for name in shown["insensitive"] if plan.columns[name].publish is None)
     changed = tuple(name for name in shown["insensitive"] if name not in plain)
     return {"identifier": removed, "pseudonym": hidden} | named | shown | {"insensitive": plain, "changed": changed}

@@ -12,7 +12,7 @@ from sfumato.formats import CSV
 from sfumato.hierarchies.hierarchy import Hierarchy
 from sfumato.hierarchies.registry import HIERARCHY
 from sfumato.hierarchies.types import NUMBER_TYPES, ColumnType, canonical
-from sfumato.microdata.plan.model import ColumnPlan
+from sfumato.microdata.plan.model import HIDDEN_ROLES, ColumnPlan
 from sfumato.schema.dataclass_schema import record_of
 from sfumato.schema.files import written
 from sfumato.service.jobs.plans import check_paths, read_plan_text
@@ -58,7 +58,7 @@ class ColumnPanel:
             ui.html(f"<h3>{escape(self.name)}</h3>", sanitize=False).classes("sf-title")
             chip = f'<span class="chip {role}">{escape(short_role(words, role))}</span>'
             ui.html(chip, sanitize=False)
-        self._says = ui.label(role_says(words, self.plan, self._reason)).classes("sf-soft sf-small")
+        self._says = ui.label(role_says(words, self.plan)).classes("sf-soft sf-small")
         if self._reason:
             ui.label(f"{words['proposed']}: {words.text(self._reason)}").classes("sf-soft sf-small")
         if role == "quasi-identifier":
@@ -72,9 +72,7 @@ class ColumnPanel:
         """Return the properties that decide which operations the column can have."""
         columns = self.workspace.plan["columns"]
         roles = {plan["role"] for plan in columns.values()}
-        shown = [
-            n for n, c in columns.items() if n != self.name and c["role"] not in ("identifier", "person", "household")
-        ]
+        shown = [n for n, c in columns.items() if n != self.name and c["role"] not in HIDDEN_ROLES]
         numeric = self._fits("decimal") or self.plan.get("type") in NUMBER_TYPES  # with or without a unit
         return ColumnState(
             self.plan["role"], numeric, self._fits("date"), "person" in roles, "household" in roles, shown
@@ -84,7 +82,7 @@ class ColumnPanel:
         return canonical(list(self.column.counts), kind)[1] == []
 
     def _published_otherwise(self) -> None:
-        self._says.set_text(role_says(self.words, self.plan, self._reason))
+        self._says.set_text(role_says(self.words, self.plan))
         self._touched()
 
     def _coded_otherwise(self) -> None:

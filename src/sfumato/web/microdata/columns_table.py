@@ -4,7 +4,6 @@ from html import escape
 from typing import Any
 
 from sfumato.errors import SfumatoError
-from sfumato.hierarchies.role_detection.role_reasons import UNDECIDED
 from sfumato.localization.messages import Messages
 from sfumato.microdata.plan.model import ROLES
 from sfumato.web.components import help_of
@@ -130,15 +129,9 @@ class ColumnsTable:
         return level_labels(column, hierarchy, lambda label: loaded.shown(column.name, label, self.words))
 
 
-def role_says(words: Messages, plan: dict[str, Any], reason: str = "") -> str:
-    """Describe the role of a column, and what happens to the column.
-
-    Args:
-        reason: Why the column got its proposed role; omitted for undecided columns if nothing is known.
-    """
+def role_says(words: Messages, plan: dict[str, Any]) -> str:
+    """Describe the role of a column, and what happens to the column."""
     operation, _ = said(plan.get("publish"))
-    if plan["role"] == "identifier" and operation == ITSELF and reason.startswith(UNDECIDED):
-        return words["columns.says.identifier.undecided"]
     usual = words[f"columns.says.{plan['role']}"]
     return usual if operation == ITSELF else words.get(f"columns.says.{plan['role']}.changed", usual)
 

@@ -8,6 +8,7 @@ from typing import Any
 from nicegui import events, ui
 
 from sfumato.errors import SfumatoError
+from sfumato.microdata.plan.model import REMOVED_ROLES
 from sfumato.service.problems import RefusedError
 from sfumato.service.workers.messages import CrashedError
 from sfumato.values import Value, asdict, replace
@@ -62,7 +63,7 @@ class RowCounting:
     def _line(self) -> None:
         words, loaded = self._words, self._workspace.loaded
         assert loaded is not None
-        named = {name for role in ("person", "identifier") for name in self._of_role(role)}
+        named = {name for role in ("person", *REMOVED_ROLES) for name in self._of_role(role)}
         columns = [column for column in loaded.columns if column.name not in named]
         names = [column.name for column in columns if len(column.counts) <= MOST_CATEGORIES]
         with ui.row().classes("items-center w-full"):

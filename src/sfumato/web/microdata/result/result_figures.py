@@ -12,6 +12,7 @@ from sfumato.delimited.records import read_lines
 from sfumato.engines.duckdb.engine import DuckDBEngine, Row
 from sfumato.localization.messages import Messages
 from sfumato.microdata.data_plan import DataPlan, code_texts
+from sfumato.microdata.plan.model import HIDDEN_ROLES
 from sfumato.microdata.plan.read import read_plan
 from sfumato.microdata.publish_plan import PublishPlan
 from sfumato.microdata.recoding.recoding_file import read_recoding
@@ -140,7 +141,7 @@ def publisher(column: Mapping[str, Any]) -> Callable[[str | None], str | None]:
     '≈'
     """
     publish = column.get("publish")
-    if publish == "removed" or (publish is None and column["role"] in ("identifier", "person", "household")):
+    if publish == "removed" or (publish is None and column["role"] in HIDDEN_ROLES):
         return lambda _: "*"
     if publish is None:
         return lambda text: text
