@@ -56,6 +56,7 @@ from sfumato.microdata.plan.parts import OutputPlan as OutputPlan
 from sfumato.microdata.plan.parts import UtilityPlan as UtilityPlan
 from sfumato.microdata.plan.read import read_plan as read_plan
 from sfumato.microdata.publish_plan import PublishPlan as PublishPlan
+from sfumato.microdata.questions.question import Question as Question
 from sfumato.microdata.release_report import Report as Report
 from sfumato.microdata.verdict import Guarantee as Guarantee
 from sfumato.microdata.verdict import Verdict as Verdict

@@ -61,3 +61,11 @@ def test_a_first_line_with_a_person_in_words_alone_is_no_header(sfumato, tmp_pat
     assert sfumato("suggest", path, "--no-header").code == 0
     path.write_text("\n".join(["Full name,Street 1,Illness", *rows]) + "\n", encoding="utf-8")
     assert sfumato("suggest", path).code == 0
+
+
+def test_questions_become_the_purpose_of_the_plan(sfumato, tmp_path) -> None:
+    DATASETS["four-rows"]().write(tmp_path / "rows.csv")
+    asked = ["count by illness", 'mean of (illness == "Asthma") by sex']
+    ran = sfumato("suggest", tmp_path / "rows.csv", "--for", asked[0], "--for", asked[1])
+    assert yaml.safe_load(ran.out)["purpose"] == {"questions": asked}
+    assert sfumato("suggest", tmp_path / "rows.csv", "--for", "count by ilness").code == 2

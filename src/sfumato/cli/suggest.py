@@ -39,16 +39,20 @@ def suggest_command(
     header: Header = None,
     encoding: Encoding = None,
     table: Table = None,
+    questions: Annotated[
+        list[str] | None, typer.Option("--for", help="A question for the release: deny ~ pirat + afam. Repeatable.")
+    ] = None,
     out: Annotated[Path | None, typer.Option(help="Write the plan to this file, paths relative to it.")] = None,
 ) -> None:
     """Propose a plan for a file, with a reason for each column."""
     import os
 
+    from sfumato.microdata.questions.question import questions_of
     from sfumato.pipelines.suggest import suggest_for_file
 
     if out is not None:
         check_free(out)
-    suggested = suggest_for_file(file, separator, encoding, header, decimal, table)
+    suggested = suggest_for_file(file, separator, encoding, header, decimal, table, questions_of(questions or ()))
     folder = _folder_of_output() if out is None else out.parent
     if out is not None or (folder is not None and not file.is_absolute()):
         suggested.plan["data"]["source"] = Path(os.path.relpath(file, folder)).as_posix()

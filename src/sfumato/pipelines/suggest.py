@@ -6,7 +6,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, cast
 
-from sfumato.errors import DataError
+from sfumato.errors import DataError, PlanError
 from sfumato.hierarchies.role_detection.column_context import with_context
 from sfumato.hierarchies.role_detection.lexicon.coded_names import labels_of
 from sfumato.hierarchies.role_detection.missing_value_codes import (
@@ -37,6 +37,7 @@ from sfumato.hierarchies.types import canonical
 from sfumato.localization.messages import Message
 from sfumato.microdata.plan.builder import Plan
 from sfumato.microdata.plan.read import read_plan
+from sfumato.microdata.questions.question import Question, questions_of, unknown_columns
 from sfumato.pipelines.plan_suggestion.counted_rows import (
     CountedRows,
     ProgressReporter,
@@ -100,6 +101,7 @@ def suggest_plan(
     source: str | None = None,
     book: CodeBook | None = None,
     looking: ProgressReporter | None = None,
+    questions: Sequence[Question] = (),
     **data: Any,
 ) -> SuggestedPlan:
     """Suggest a plan for some rows: roles, types and hierarchies with a reason for each, and privacy models.
@@ -108,6 +110,7 @@ def suggest_plan(
         source: The source in the plan; None for rows that the caller hands over.
         book: The labels of columns and values from a statistical package, if there are any.
         looking: Receives the progress.
+        questions: What analysts ask of the rows; they become the purpose of the plan.
         data: Further keys of the plan's `data`.
     """
     looking = looking or ProgressReporter()
@@ -116,6 +119,8 @@ def suggest_plan(
     rows = sum(next(iter(texts.values())).values())
     if not rows:
         raise DataError("no-rows.the_data_have_no_rows_2")
+    if issues := unknown_columns(questions, texts, "questions"):
+        raise PlanError.listing(issues)
     labels = replace(book or CodeBook(), public=labels_of(tuple(texts)))
     limits = limits_by_column(texts)
     measured = {name: _without({name: counts}, limits.get(name, ()))[name] for name, counts in texts.items()}
@@ -148,6 +153,8 @@ def suggest_plan(
             draft = _without_tells(engine, draft)
     empty = footer_rows_note(engine)
     proposal = draft.plan()
+    if questions:
+        proposal.plan["purpose"] = {"questions": [question.entry() for question in questions]}
     mixed = mixed_units_note(engine, proposal.plan, profiles) if rows <= FEW_ROWS else None
     notes = (mixed, repeated_names(engine, persons, profiles, K), survey_answers_note(draft.suggestions), empty)
     reasons = proposal.reasons | {name: proposal.reasons[name] + NA_IS_A_CODE for name in columns_of_code(texts)}
@@ -265,6 +272,7 @@ def suggest_for_file(
     header: bool | None = None,
     decimal: str | None = None,
     table: str | None = None,
+    questions: Sequence[Question] = (),
 ) -> SuggestedPlan:
     """Suggest a plan for the rows of a file; without a header its columns are c1, c2, ….
 
@@ -276,19 +284,19 @@ def suggest_for_file(
     reading = {"separator": separator, "encoding": encoding, "header": header, "decimal": decimal, "table": table}
     options: dict[str, Any] = {key: value for key, value in reading.items() if value is not None}
     try:
-        suggestion = _of_file(path, options)
+        suggestion = _of_file(path, options, questions)
     except DataError as error:
         likely = likely_encoding(path) if error.code == "data.encoding" and encoding is None else None
         if likely is None:
             raise
-        suggestion = _of_file(path, options | {"encoding": likely})
+        suggestion = _of_file(path, options | {"encoding": likely}, questions)
         suggestion = replace(suggestion, notes=(*suggestion.notes, ENCODING.format(encoding=likely)))
     if header is None:
         check_names(suggestion.profiles)
     return suggestion
 
 
-def _of_file(path: Path, options: Mapping[str, Any]) -> SuggestedPlan:
+def _of_file(path: Path, options: Mapping[str, Any], questions: Sequence[Question]) -> SuggestedPlan:
     """Suggest a plan for a file read with the given options; the decimal mark is detected."""
     from sfumato.engines.survey_files import book_beside, book_of, labels_file
 
@@ -299,11 +307,11 @@ def _of_file(path: Path, options: Mapping[str, Any]) -> SuggestedPlan:
         check_one_column(rows.texts, blanks=bool(separator) and "separator" not in options)
         commas = asks and writes_commas(rows.texts, thousands=separator in ("", ","))
         if not (separator and commas):
-            proposal = suggest_plan(rows, str(path), beside or book_of(path), **options)
+            proposal = suggest_plan(rows, str(path), beside or book_of(path), questions=questions, **options)
             labels = Message("note.labels_beside", name=labels_file(path).name) if beside else None
             further = (labels, COMMAS_IN_TEXTS if commas else None, aggregated_input_note(rows))
             return replace(proposal, notes=(*proposal.notes, *notes, *filter(None, further)))
-    return _of_file(path, {**options, "decimal": ","})
+    return _of_file(path, {**options, "decimal": ","}, questions)
 
 
 @contextmanager
@@ -324,7 +332,7 @@ def _opened(path: Path, options: Mapping[str, Any]) -> Iterator[tuple[RowCounter
         yield engine, engine.source.separator if format_of(path, data).delimited else "", engine.notes
 
 
-def suggest_for_frame(frame: Any) -> SuggestedPlan:
+def suggest_for_frame(frame: Any, questions: Sequence[Question] = ()) -> SuggestedPlan:
     """Suggest a plan for the rows of a frame: pandas, Polars, Arrow or Spark.
 
     >>> import sfumato.datasets
@@ -339,7 +347,7 @@ def suggest_for_frame(frame: Any) -> SuggestedPlan:
     frame, _ = with_index(frame)
     with closing(open_engine(frame, Plan())) as engine:
         rows = CountedRows(engine)
-        proposal = without_lost_zeros(suggest_plan(rows), frame)
+        proposal = without_lost_zeros(suggest_plan(rows, questions=questions), frame)
         further = (COMMAS_IN_TEXTS,) if writes_commas(rows.texts, thousands=True) else ()
         return replace(proposal, notes=(*proposal.notes, *further))
 
@@ -352,6 +360,7 @@ def suggest(
     header: bool | None = None,
     decimal: str | None = None,
     table: str | None = None,
+    questions: Sequence[Question | str | Mapping[str, Any]] = (),
 ) -> Plan:
     """Suggest a plan for some rows: the role of each column and why, privacy models, and method.
 
@@ -365,16 +374,17 @@ def suggest(
         header: Whether a CSV file has a header; detected by default.
         decimal: The decimal mark of a CSV file; detected by default.
         table: The table of a database, or the sheet of a workbook; the first by default.
+        questions: What analysts ask of the rows, such as `deny ~ pirat + afam` or `mean of readk by stark`.
 
     >>> import sfumato.datasets
     >>> suggest(sfumato.datasets.four_rows().to_polars()).columns["illness"].role
     'sensitive'
     """
-    of_file = isinstance(data, str | Path)
+    of_file, asked = isinstance(data, str | Path), questions_of(questions)
     proposal = (
-        suggest_for_file(Path(data), separator, encoding, header, decimal, table)
+        suggest_for_file(Path(data), separator, encoding, header, decimal, table, asked)
         if of_file
-        else suggest_for_frame(data)
+        else suggest_for_frame(data, asked)
     )
     return replace(read_plan(proposal.plan), reasons=proposal.reasons, notes=proposal.notes)
 

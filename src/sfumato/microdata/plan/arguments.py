@@ -10,6 +10,7 @@ from sfumato.microdata.plan.methods import Method
 from sfumato.microdata.plan.model import ColumnPlan, RequestedPlan
 from sfumato.microdata.plan.parts import OutputPlan, PolicyPlan, UtilityPlan
 from sfumato.microdata.plan.write import PLAN
+from sfumato.microdata.questions.question import PurposePlan
 from sfumato.schema.composite import kind_of
 from sfumato.schema.issues import PlanIssues, Refused
 from sfumato.schema.release_plan import ReleasePlan
@@ -21,6 +22,7 @@ VALUES: dict[str, tuple[tuple[type, ...], str]] = {
     "output": ((OutputPlan,), "Say sf.OutputPlan(…)."),
     "utility": ((UtilityPlan,), "Say sf.UtilityPlan(…)."),
     "release": ((ReleasePlan,), "Say sf.ReleasePlan(…)."),
+    "purpose": ((PurposePlan,), "Say plan.asking(…)."),
 }
 
 

@@ -20,6 +20,7 @@ from sfumato.microdata.plan.methods import Method, Optimal
 from sfumato.microdata.plan.model import ColumnPlan, Language, OnInference, OtherRole, Role
 from sfumato.microdata.plan.parts import FilePlan, OutputPlan, PolicyPlan, UtilityPlan
 from sfumato.microdata.publish_plan import PublishPlan
+from sfumato.microdata.questions.question import PurposePlan, Question, questions_of
 from sfumato.schema.composite import kind_of
 from sfumato.schema.release_plan import ReleasePlan
 
@@ -39,7 +40,7 @@ class Plan(model.RequestedPlan):
         other: The role of columns that the plan does not mention; without it, data with such columns are refused.
         columns: Columns by name, as values; methods such as `quasi` are easier.
         privacy: Further privacy models.
-        data, output, utility, release, language, seed, policy, previous, files, on_inference: As in a plan file.
+        data, output, utility, release, purpose, language, seed, policy, previous, files, on_inference: As in a plan.
 
     >>> from sfumato.hierarchies.builders import digits, intervals
     >>> from sfumato.microdata.models.k_anonymity import KAnonymity
@@ -74,12 +75,20 @@ class Plan(model.RequestedPlan):
         files: Mapping[str, FilePlan] | None = None,
         notes: Sequence[str] = (),
         on_inference: OnInference = "refuse",
+        purpose: PurposePlan | None = None,
     ) -> None:
         promised: tuple[Any, ...] = (*promises, *privacy)
         parts = given_parts(
             promised,
             columns or {},
-            {"method": method, "data": data, "output": output, "utility": utility, "release": release},
+            {
+                "method": method,
+                "data": data,
+                "output": output,
+                "utility": utility,
+                "release": release,
+                "purpose": purpose,
+            },
             {
                 "other": other,
                 "language": language,
@@ -106,6 +115,7 @@ class Plan(model.RequestedPlan):
             reasons=reasons or {},
             person_secret=person_secret,
             notes=tuple(notes),
+            purpose=purpose or PurposePlan(),
             **parts,
         )
         refuse_contradictions(self)
@@ -191,6 +201,10 @@ class Plan(model.RequestedPlan):
     def writing(self, output: OutputPlan) -> Self:
         """Return the plan with other settings for writing the release."""
         return self._replaced(output=output)
+
+    def asking(self, *questions: Question | str | Mapping[str, Any]) -> Self:
+        """Return the plan with the questions that the release has to answer, such as `deny ~ pirat + afam`."""
+        return self._replaced(purpose=PurposePlan(questions_of(questions)))
 
     def without(self, *names: str) -> Self:
         """Return the plan without some columns."""

@@ -24,6 +24,7 @@ from sfumato.microdata.perturbation.plan import (
 from sfumato.microdata.plan.methods import Method, Optimal
 from sfumato.microdata.plan.parts import FilePlan, OutputPlan, PolicyPlan, UtilityPlan
 from sfumato.microdata.publish_plan import PublishPlan
+from sfumato.microdata.questions.question import PurposePlan
 from sfumato.schema.composite import Choice, Number, UnionSchema
 from sfumato.schema.dataclass_schema import KeyInfo, TextOrNumber, record_of
 from sfumato.schema.frozen_dict import FrozenDict
@@ -158,6 +159,7 @@ class RequestedPlan:
         files: Several files that are joined by keys, instead of one source.
         person_secret: Key from which earlier releases made their person keys.
         on_inference: Whether to refuse or to warn if combining the published columns breaks a guarantee.
+        purpose: The questions that the release has to answer.
     """
 
     columns: Mapping[str, ColumnPlan] = field(default_factory=dict)
@@ -181,6 +183,7 @@ class RequestedPlan:
     files: Mapping[str, FilePlan] = field(default_factory=dict)
     notes: tuple[str, ...] = field(default=(), compare=False)
     on_inference: OnInference = "refuse"
+    purpose: PurposePlan = field(default_factory=PurposePlan)
 
     def __post_init__(self) -> None:
         for name in ("columns", "files", "text", "reasons"):

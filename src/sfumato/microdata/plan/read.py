@@ -21,6 +21,7 @@ from sfumato.microdata.plan.model import Plan as ResolvedPlan
 from sfumato.microdata.plan.parts import OutputPlan, UtilityPlan
 from sfumato.microdata.plan.resolve import faults_between, named_column, resolve
 from sfumato.microdata.plan.write import CHOSEN_BY_POLICY, PLAN
+from sfumato.microdata.questions.question import PurposePlan
 from sfumato.schema import files
 from sfumato.schema.composite import JsonSchema, RecordSchema, Schema, kind_of
 from sfumato.schema.issues import PlanIssues, Refused
@@ -40,7 +41,7 @@ def salvaged(value: object, shape: RecordSchema[RequestedPlan]) -> RequestedPlan
     """Return a plan with everything that could be read; None if its columns are no mapping."""
     if not isinstance(value, Mapping) or not isinstance(value.get("columns"), Mapping):
         return None
-    parts = {name: shape.keys[name].shape for name in ("data", "output", "utility")}
+    parts = {name: shape.keys[name].shape for name in ("data", "output", "utility", "purpose")}
     models, of_models = value.get("privacy"), getattr(shape.keys["privacy"].shape, "item", None)
     columns: Any = getattr(shape.keys["columns"].shape, "value", None)
     return RequestedPlan(
@@ -52,6 +53,7 @@ def salvaged(value: object, shape: RecordSchema[RequestedPlan]) -> RequestedPlan
         else RequestedPlan({}, ()).method,
         output=_record(parts["output"], value.get("output"), OutputPlan()),
         utility=_record(parts["utility"], value.get("utility"), UtilityPlan()),
+        purpose=_record(parts["purpose"], value.get("purpose"), PurposePlan()),
     )
 
 

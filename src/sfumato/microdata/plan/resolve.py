@@ -23,6 +23,7 @@ from sfumato.microdata.plan.methods import (
     SafePub,
 )
 from sfumato.microdata.plan.model import ColumnPlan, Plan, RequestedPlan, Role
+from sfumato.microdata.questions.question import unknown_columns
 from sfumato.values import replace
 
 # Column names that can be used unchanged in folder names.
@@ -84,6 +85,7 @@ def faults_between(plan: RequestedPlan) -> list[PlanIssue]:
     for place, model in enumerate(plan.privacy):
         faults.extend(_promise_faults(plan, model, f"privacy[{place}]"))
     faults.extend(_column_faults(plan, plan.utility.target, "utility.target"))
+    faults.extend(_purpose_faults(plan))
     faults.extend(_partition_faults(plan))
     faults.extend(_subset_faults(plan))
     if plan.output.class_column in plan.columns:
@@ -204,6 +206,16 @@ def _subset_faults(plan: RequestedPlan) -> list[PlanIssue]:
     if any(plan.subset.column in (model.column, plan.utility.target) for model in plan.privacy):
         faults.append(issue("privacy", "the_column_that_marks"))
     return faults
+
+
+def _purpose_faults(plan: RequestedPlan) -> list[PlanIssue]:
+    """Return issues of questions: columns that do not exist, or rows in several files."""
+    questions = plan.purpose.questions
+    if questions and plan.files:
+        return [issue("purpose.questions", "questions_of_one_file")]
+    if plan.other is not None or (plan.policy is not None and not isinstance(plan, Plan)):
+        return []  # columns of the data are not known yet
+    return unknown_columns(questions, plan.columns, "purpose.questions")
 
 
 def _partition_faults(plan: RequestedPlan) -> list[PlanIssue]:

@@ -12,6 +12,7 @@ from sfumato.microdata.models.registry import MODEL
 from sfumato.microdata.plan.methods import METHOD, Suppression
 from sfumato.microdata.plan.model import ColumnPlan, Language, OnInference, OtherRole, RequestedPlan
 from sfumato.microdata.plan.parts import POLICY, POLICY_RECORD, FilePlan, OutputPlan, PolicyPlan, UtilityPlan
+from sfumato.microdata.questions.question import PURPOSE, PurposePlan, Question
 from sfumato.schema.composite import (
     Choice,
     Integer,
@@ -50,6 +51,7 @@ PLAN = RecordSchema(
         "output": KeySchema(OUTPUT),
         "utility": KeySchema(UTILITY),
         "release": KeySchema(RELEASE),
+        "purpose": KeySchema(PURPOSE),
         "on_inference": KeySchema(
             Choice(
                 get_args(OnInference),
@@ -77,7 +79,7 @@ def plan_dict(plan: RequestedPlan, folder: Path | None = None) -> dict[str, Any]
     return {
         key: (in_models if key == "privacy" else in_plan).plain(spec.shape, getattr(plan, key))
         for key, spec in PLAN.keys.items()
-        if getattr(plan, key) not in (None, (), {})
+        if getattr(plan, key) not in (None, (), {}, PurposePlan())
     }
 
 
@@ -102,6 +104,8 @@ class _Writer(Value):
             return {str(size): k for size, k in value.entries}
         if isinstance(value, PolicyPlan):
             return self._record(POLICY_RECORD, value)
+        if isinstance(value, Question):
+            return value.entry()
         if isinstance(value, PlanPath):
             return str(value) if self.new is None else value.moved(self.old, self.new)
         if isinstance(shape, ListSchema):
