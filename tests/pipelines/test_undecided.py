@@ -5,6 +5,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+import yaml
 
 import sfumato as sf
 from refusals import refused
@@ -15,8 +16,10 @@ from sfumato.microdata.plan.model import ROLES
 from sfumato.microdata.plan.read import plan_schema
 from sfumato.pipelines.apply import apply
 from sfumato.pipelines.release import anonymize
+from sfumato.pipelines.suggest import suggest_for_frame
 from sfumato.report.release import findings
 from sfumato.report.release.report import promise_text
+from sfumato.values import replace
 
 ROWS = 60
 FRAME = pl.DataFrame(
@@ -97,3 +100,48 @@ def test_they_are_published_in_no_way() -> None:
 
 def test_what_is_unknown_is_suggested_as_undecided() -> None:
     assert Suggestion("identifier", "", undecided=True).plan() == {"role": "undecided"}
+
+
+BATTERY = pl.DataFrame(
+    FRAME.to_dict(as_series=False)
+    | {f"qz10_{item}": [f"{row * item % 97}k{row % 9}" for row in range(ROWS)] for item in range(1, 4)}
+)
+
+
+def test_one_line_decides_families() -> None:
+    plan = plan_of(**{name: {"role": "undecided"} for name in ("call", "ui", "q1", "q2")})
+    read = sf.read_plan(plan | {"decide": {"sensitive": ["q*"], "insensitive": ["call"]}})
+    assert [read.columns[name].role for name in ("call", "ui", "q1", "q2")] == [
+        "insensitive",
+        "undecided",
+        "sensitive",
+        "sensitive",
+    ]
+    assert sf.read_plan(read.to_dict()) == read
+
+
+@pytest.mark.parametrize(
+    ("decide", "issue"),
+    [
+        ({"sensitive": ["zz*"]}, "decides_nothing"),
+        ({"sensitive": ["age"]}, "decides_nothing"),
+        ({"sensitive": ["call"], "insensitive": ["c*"]}, "decided_twice"),
+        ({"person": ["call"]}, "unknown_key"),
+        ({"sensitive": "call"}, "list"),
+    ],
+)
+def test_decisions_about_nothing_are_refused(decide: dict, issue: str) -> None:
+    with pytest.raises(PlanError, check=refused("plan.faults", issue)):
+        sf.read_plan(UNDECIDED | {"decide": decide})
+
+
+def test_the_suggested_line_runs_as_it_is() -> None:
+    suggested = suggest_for_frame(BATTERY)
+    columns = {**suggested.plan["columns"], **{f"qz10_{item}": {"role": "undecided"} for item in range(1, 4)}}
+    text = replace(suggested, plan=suggested.plan | {"columns": columns}).to_yaml()
+    lines = [line.removeprefix("# ") for line in text.splitlines()]
+    start = next(place for place, line in enumerate(lines) if line.startswith("decide:"))
+    end = lines.index("columns:")
+    plan = yaml.safe_load("\n".join(["version: 1", *lines[start:end], *text.splitlines()[end:]]))
+    assert "qz10_*" in plan["decide"]["sensitive"]
+    assert sf.read_plan(plan).named("undecided") == ()

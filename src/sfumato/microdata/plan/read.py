@@ -13,9 +13,8 @@ from sfumato.microdata.models.model import PrivacyModel
 from sfumato.microdata.models.registry import in_one_text, located
 from sfumato.microdata.plan.builder import Plan
 from sfumato.microdata.plan.checks import sampled_data
-from sfumato.microdata.plan.methods import (
-    Microaggregation,
-)
+from sfumato.microdata.plan.decisions import DECIDE, decided
+from sfumato.microdata.plan.methods import Microaggregation
 from sfumato.microdata.plan.model import ColumnPlan, RequestedPlan
 from sfumato.microdata.plan.model import Plan as ResolvedPlan
 from sfumato.microdata.plan.parts import OutputPlan, UtilityPlan
@@ -129,6 +128,8 @@ def _read(value: object, folder: Path) -> Plan:
     _refuse_tables(value)
     faults = PlanIssues()
     plan: RequestedPlan | None = None
+    text = dict(value) if isinstance(value, Mapping) else {}
+    value = decided(value, faults) if isinstance(value, Mapping) else value
     if isinstance(value, Mapping) and "policy" not in value:
         for key in (key for key in CHOSEN_BY_POLICY if key not in value):
             faults.refuse(key, "missing_key_2")
@@ -136,7 +137,6 @@ def _read(value: object, folder: Path) -> Plan:
         plan = PLAN.read(value, "", faults)
     plan = None if faults.entries else plan
     whole = plan if plan is not None else _salvaged(value)
-    text = dict(value) if isinstance(value, Mapping) else {}
     if whole is not None:
         whole = replace(whole, text=text)
         unsure = () if plan is not None else ("columns",) if whole.method.name else ("columns", "method.name")
@@ -172,7 +172,9 @@ def _in_one_text(model: PrivacyModel, plan: RequestedPlan) -> PrivacyModel:
 def plan_schema() -> JsonSchema:
     """Return the JSON Schema of a plan."""
     head = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Sfumato plan"}
-    return head | PLAN.schema() | {"anyOf": [{"required": list(CHOSEN_BY_POLICY)}, {"required": ["policy"]}]}
+    schema: dict[str, Any] = dict(PLAN.schema())
+    schema["properties"]["decide"] = DECIDE.schema()
+    return head | schema | {"anyOf": [{"required": list(CHOSEN_BY_POLICY)}, {"required": ["policy"]}]}
 
 
 def released_plan(folder: Path) -> ResolvedPlan:

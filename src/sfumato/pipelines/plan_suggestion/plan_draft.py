@@ -1,11 +1,13 @@
 """A draft of a suggested plan: the role of each column, how sensitive ones are published, and the resulting plan."""
 
+import json
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from math import isqrt
 from textwrap import fill, indent
 from typing import Any
 
+from sfumato.hierarchies.role_detection.families import families_of, patterns_for
 from sfumato.hierarchies.role_detection.identifier_formats import mentions
 from sfumato.hierarchies.role_detection.lexicon.name_terms import counts_something
 from sfumato.hierarchies.role_detection.missing_value_codes import MISSING_WORDS, is_limit
@@ -69,7 +71,28 @@ class SuggestedPlan(Value):
     def _columns(self) -> str:
         columns = self.plan["columns"].items()
         entries = (f"# {self.reasons[name]}\n{_yaml({name: entry})}" for name, entry in columns)
-        return "columns:\n" + indent("".join(entries), "  ")
+        return self._decision() + "columns:\n" + indent("".join(entries), "  ")
+
+    def _decision(self) -> str:
+        """Return the line that decides all undecided columns, as a comment; empty if there are none."""
+        values = {one.name: one.counts for one in self.profiles}
+        undecided = [name for name, entry in self.plan["columns"].items() if entry["role"] == "undecided"]
+        families = families_of({name: values.get(name, ()) for name in undecided})
+        if not families:
+            return ""
+        names = json.dumps([name for one in families for name in patterns_for(one, undecided)], ensure_ascii=False)
+        about = (
+            f"Undecided columns: {len(undecided)}, in {len(families)} families. This line decides all of them, each "
+        )
+        about += "under the role that you move it to (identifier, sensitive or insensitive):"
+        line = fill(
+            f"decide: {{sensitive: {names}}}",
+            106,
+            subsequent_indent="  ",
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+        return indent(f"{fill(about, 106)}\n{line}\n", "# ")
 
 
 def _yaml(part: dict[str, Any]) -> str:

@@ -1,6 +1,6 @@
 """The panel of one column: its values, its role, and the validated hierarchy of a quasi-identifier."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from copy import deepcopy
 from html import escape
 from typing import Any
@@ -11,8 +11,9 @@ from sfumato.errors import PlanError, SfumatoError
 from sfumato.formats import CSV
 from sfumato.hierarchies.hierarchy import Hierarchy
 from sfumato.hierarchies.registry import HIERARCHY
+from sfumato.hierarchies.role_detection.families import families_of
 from sfumato.hierarchies.types import NUMBER_TYPES, ColumnType, canonical
-from sfumato.microdata.plan.model import HIDDEN_ROLES, ColumnPlan
+from sfumato.microdata.plan.model import HIDDEN_ROLES, ROLES, ColumnPlan
 from sfumato.schema.dataclass_schema import record_of
 from sfumato.schema.files import written
 from sfumato.service.jobs.plans import check_paths, read_plan_text
@@ -33,12 +34,18 @@ EDITABLE_VALUES, MOST_BYTES, SHOWN_VALUES = 5000, 5_000_000, 8
 
 
 class ColumnPanel:
-    """The panel of a column; `changed` is called after each change."""
+    """The panel of a column; `changed` is called after each change, `decide` with columns and their role."""
 
-    def __init__(self, workspace: Workspace, name: str, changed: Callable[[], Any]) -> None:
+    def __init__(
+        self,
+        workspace: Workspace,
+        name: str,
+        changed: Callable[[], Any],
+        decide: Callable[[Sequence[str], str], Any] = lambda _names, _role: None,
+    ) -> None:
         self.workspace, self.words, self.name = workspace, workspace.words, name
         self._reason = workspace.loaded.reasons.get(name, "") if workspace.loaded else ""
-        self._changed = changed
+        self._changed, self._decide = changed, decide
         self._text: Any = None
 
     @property
@@ -61,12 +68,29 @@ class ColumnPanel:
         self._says = ui.label(role_says(words, self.plan)).classes("sf-soft sf-small")
         if self._reason:
             ui.label(f"{words['proposed']}: {words.text(self._reason)}").classes("sf-soft sf-small")
+        if len(family := self.family()) > 1:
+            self._decide_together(family)
         if role == "quasi-identifier":
             self._hierarchy()
         else:
             self._values()
         PublishChoice(words, self.plan, self._surroundings(), self._published_otherwise).build()
         Form(words, "column", CODE_KEYS, self.plan, self._coded_otherwise).build()
+
+    def family(self) -> list[str]:
+        """Return the undecided columns that belong together with this one; empty if it is decided."""
+        columns = self.workspace.plan["columns"]
+        open_columns = [name for name, entry in columns.items() if entry["role"] == "undecided"]
+        loaded = self.workspace.loaded
+        values = {name: loaded.column(name).counts if loaded else {} for name in open_columns}
+        return next((family for family in families_of(values) if self.name in family), [])
+
+    def _decide_together(self, family: list[str]) -> None:
+        """Offer one role for all columns of a family."""
+        roles = {role: short_role(self.words, role) for role in ROLES if role != "undecided"}
+        label = self.words["family"].format(count=len(family), columns=", ".join(family[:SHOWN_VALUES]))
+        choice = ui.select(roles, label=label, on_change=lambda event: self._decide(family, str(event.value)))
+        choice.props("dense outlined").classes("w-full")
 
     def _surroundings(self) -> ColumnState:
         """Return the properties that decide which operations the column can have."""

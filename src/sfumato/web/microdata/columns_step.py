@@ -92,7 +92,7 @@ class ColumnsStep:
         """Open the panel of a column; `look`: scroll to it."""
         self._open = self.workspace.column = name
         with components.refilled(self._container):
-            ColumnPanel(self.workspace, name, lambda: self._redraw([name])).build()
+            ColumnPanel(self.workspace, name, lambda: self._redraw([name]), self._change_roles).build()
         _tell_opened(name, look)
 
     def _redraw(self, names: Sequence[str]) -> None:

@@ -10,9 +10,11 @@ from nicegui import events, ui
 from sfumato.errors import PlanError, SfumatoError
 from sfumato.hierarchies.registry import TYPES
 from sfumato.microdata.models.registry import SHAPES
+from sfumato.microdata.plan.decisions import decided
 from sfumato.microdata.plan.methods import METHOD
 from sfumato.microdata.plan.model import ROLES
 from sfumato.microdata.plan.read import read_plan
+from sfumato.schema.issues import PlanIssues
 from sfumato.service.jobs.folders import erase
 from sfumato.service.jobs.plans import check_paths, read_plan_text
 from sfumato.service.problems import RefusedError
@@ -155,7 +157,7 @@ class ProjectCard:
         plan.setdefault("method", dict(self.workspace.loaded.suggested["method"]))
         check_paths(plan, self.workspace.files(plan))
         read_plan(plan)
-        return plan
+        return decided(plan, PlanIssues())
 
     async def _save(self) -> None:
         """Save the project as an archive next to it, for download."""
