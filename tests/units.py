@@ -13,7 +13,6 @@ UNITS = {
     "browser": re.compile(r"^tests/web/"),
     "spark": re.compile(r"spark|test_same_release"),
     "faults": re.compile(r"^tests/service/jobs/test_fault"),
-    "cluster": re.compile(r"/test_cluster\.py"),
     "loops": re.compile(r"/test_kernels\.py"),
 }
 # Seconds of processors that files take which take many for their tests; others count by these.

@@ -117,13 +117,6 @@ def test_every_engine_gives_the_same_release(frame, parquet, table, spark, metho
         release.close()
 
 
-def test_a_spark_frame_gives_it_too(frame, parquet, spark) -> None:
-    asked = plan(METHODS["optimal"])
-    release = anonymize(spark.read.parquet(str(parquet)), asked)
-    assert rows_of(release) == rows_of(anonymize(frame, asked))
-    release.close()
-
-
 # Rows of one value are divided together, however the value is written; the texts of each value of each type.
 WRITTEN = {
     "boolean": (("yes", "true", "1"), ("no", "false", "0"), (None, "?")),

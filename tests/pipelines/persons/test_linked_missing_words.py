@@ -69,15 +69,3 @@ def test_spellings_may_be_kept(tmp_path: Path) -> None:
     release = anonymize(frames([REMARK]), PLAN | {"data": {"missing": [REMARK], "spellings": "keep"}})
     folder = release.save(tmp_path / "out")
     assert REMARK in pl.read_csv(folder / "visits.csv")["ill"]
-
-
-@pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning")
-def test_two_values_of_one_person_are_joined_once_on_spark_too(spark, tmp_path: Path) -> None:
-    rows = frames(["cold", "flu", REMARK])
-    for name, frame in rows.items():
-        frame.write_parquet(tmp_path / f"{name}.parquet")
-    sources = {name: tmp_path / f"{name}.parquet" for name in rows}
-    release = anonymize(sources, PLAN | {"data": {"missing": [REMARK]}}, engine="spark")
-    folder = release.save(tmp_path / "out")
-    published = pl.read_csv(folder / "visits.csv", infer_schema=False)["ill"].to_list()
-    assert sorted(published, key=str) == sorted([*rows["visits"]["ill"].to_list()[:-1], None], key=str)
