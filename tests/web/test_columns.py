@@ -44,6 +44,13 @@ def wide(tmp_path_factory):
     return path
 
 
+# Whether some columns are hidden, and those that are shown are all that have a role.
+ONLY_ONE_ROLE = """(role) => {
+  const rows = [...document.querySelectorAll('.sf-columns tbody tr')];
+  return rows.some((row) => row.hidden) && rows.every((row) => row.hidden === (row.dataset.role !== role));
+}"""
+
+
 def test_sixty_columns_are_found_and_changed_by_many(base, open_page, wide) -> None:
     page = open_page(f"{base}/app", width=1600)
     send(page, wide)
@@ -66,27 +73,10 @@ def test_sixty_columns_are_found_and_changed_by_many(base, open_page, wide) -> N
     button(page, "Redo").click()
     page.wait_for_function(f"document.querySelectorAll('{changed}').length === 10")
     page.get_by_label(WORDS["find"]).fill("")
-    page.get_by_label(WORDS["filter"]).select_option("insensitive")
-    count = page.locator("tr[data-role=insensitive]").count()
-    page.wait_for_function(f"document.querySelectorAll('.sf-columns tbody tr:not([hidden])').length === {count}")
-
-
-# Whether some columns are hidden, and those that are shown are all that have a role.
-ONLY_ONE_ROLE = """(role) => {
-  const rows = [...document.querySelectorAll('.sf-columns tbody tr')];
-  return rows.some((row) => row.hidden) && rows.every((row) => row.hidden === (row.dataset.role !== role));
-}"""
-
-
-def test_the_role_that_is_shown_stays_chosen_when_a_choice_is_undone(base, open_page, wide) -> None:
-    page = open_page(f"{base}/app", width=1600)
-    send(page, wide)
-    page.get_by_text("300 rows, 60 columns").wait_for()
-    step(page, "Columns")
     give_role(page, "answer_55", "insensitive")
     page.get_by_label(WORDS["filter"]).select_option("quasi-identifier")
     page.wait_for_function(ONLY_ONE_ROLE, arg="quasi-identifier")
-    button(page, "Undo").click()
+    button(page, "Undo").click()  # the role that is shown stays chosen
     page.locator("tr[data-column=answer_55]:not([data-role=insensitive])").wait_for(state="attached")
     assert page.get_by_label(WORDS["filter"]).input_value() == "quasi-identifier"
     page.wait_for_function(ONLY_ONE_ROLE, arg="quasi-identifier")
@@ -152,8 +142,9 @@ CUT_LABELS = """() => [...document.querySelectorAll('.sf-panel .q-field__label')
   .filter((one) => one.scrollWidth > one.clientWidth + 1).map((one) => one.innerText)"""
 
 
-def test_numbers_below_cuts_and_labels_of_fields_are_read_whole(base, open_page, tmp_path) -> None:
-    heights = "\n".join(f"{1.4 + n % 60 / 100:.2f};{'abc'[n % 3]}" for n in range(120))
+def test_a_german_page_has_decimal_commas_and_labels_that_are_read_whole(base, open_page, tmp_path) -> None:
+    """Ladders, charts and rows of the result showed points beside commas; numbers below cuts lay on one another."""
+    heights = "\n".join(f"{1.4 + n % 20 / 40:.3f};{'abc'[n % 3]}" for n in range(120))
     (tmp_path / "heights.csv").write_text(f"height;job\n{heights}\n", encoding="utf-8")
     page = open_page(f"{base}/app", width=390, locale="de-DE")
     send(page, tmp_path / "heights.csv")
@@ -163,6 +154,8 @@ def test_numbers_below_cuts_and_labels_of_fields_are_read_whole(base, open_page,
         give_role(page, name, "quasi-identifier", label="Rolle")
     column(page, "height")
     choose(page, GERMAN["hierarchy.kind"], "Intervalle")
+    page.locator(".sf-panel .sf-tree").wait_for()
+    assert POINTS.search(page.locator(".sf-panel .sf-tree").inner_text()) is None
     button(page, "Nach Schnitten").click()
     page.locator(".sf-cut").nth(3).wait_for()
     for width in (390, 1600):
@@ -175,21 +168,7 @@ def test_numbers_below_cuts_and_labels_of_fields_are_read_whole(base, open_page,
     assert page.evaluate(CUT_LABELS) == []
     page.keyboard.press("Enter")
     page.locator(".sf-group[data-group=beide]").wait_for()
-
-
-def test_german_pages_write_labels_with_decimal_commas(base, open_page, tmp_path) -> None:
-    """Ladders, charts and rows of the result showed points beside commas."""
-    heights = "\n".join(f"{1.4 + n % 20 / 40:.3f};{'abc'[n % 3]}" for n in range(120))
-    (tmp_path / "heights.csv").write_text(f"height;illness\n{heights}\n", encoding="utf-8")
-    page = open_page(f"{base}/app", width=1600, locale="de-DE")
-    send(page, tmp_path / "heights.csv")
-    page.get_by_text("120 Zeilen,").wait_for()
-    step(page, "Spalten")
-    give_role(page, "height", "quasi-identifier", label="Rolle")
-    column(page, "height")
-    choose(page, GERMAN["hierarchy.kind"], "Intervalle")
-    page.locator(".sf-panel .sf-tree").wait_for()
-    assert POINTS.search(page.locator(".sf-panel .sf-tree").inner_text()) is None
+    give_role(page, "job", "sensitive", label="Rolle")
     step(page, "Ziel")
     step(page, "Ergebnis")
     button(page, "Anonymisieren").click()
@@ -201,7 +180,7 @@ def test_german_pages_write_labels_with_decimal_commas(base, open_page, tmp_path
     assert POINTS.search(" ".join(page.locator(".sf-table td").all_text_contents())) is None
 
 
-def test_intervals_are_made_by_dragging_cuts(base, open_page, tmp_path) -> None:
+def test_intervals_and_groups_are_made_by_dragging_and_by_keyboard(base, open_page, tmp_path) -> None:
     page = open_page(f"{base}/app", width=1600)
     load_example(page, "stroke", "200")
     step(page, "Columns")
@@ -221,14 +200,6 @@ def test_intervals_are_made_by_dragging_cuts(base, open_page, tmp_path) -> None:
     page.keyboard.press("ArrowRight")
     moved = str(int(dragged) + 1)
     page.wait_for_function(f"document.querySelectorAll('.sf-cut')[1].getAttribute('aria-valuenow') === '{moved}'")
-    bounds = plan_now(page, tmp_path)["columns"]["age"]["hierarchy"]["bounds"]
-    assert int(moved) in bounds[0]
-
-
-def test_groups_are_made_by_dragging_values_and_by_keyboard(base, open_page, tmp_path) -> None:
-    page = open_page(f"{base}/app", width=1600)
-    load_example(page, "stroke", "200")
-    step(page, "Columns")
     column(page, "work_type")
     page.get_by_label(WORDS["hierarchy.kind"]).click()
     page.get_by_role("option", name=WORDS["hierarchy.kind.tree"]).click()
@@ -248,7 +219,9 @@ def test_groups_are_made_by_dragging_values_and_by_keyboard(base, open_page, tmp
     group.locator(".sf-send").focus()
     page.keyboard.press("Enter")
     group.locator(".sf-value[data-value=Govt_job]").wait_for()
-    parents = plan_now(page, tmp_path)["columns"]["work_type"]["hierarchy"]["parents"]
+    hierarchies = {name: entry.get("hierarchy") for name, entry in plan_now(page, tmp_path)["columns"].items()}
+    assert int(moved) in hierarchies["age"]["bounds"][0]
+    parents = hierarchies["work_type"]["parents"]
     assert {name for name, parent in parents.items() if parent == "employed"} == {"Private", "Govt_job"}
 
 

@@ -25,20 +25,41 @@ from walking import (
 )
 
 
-def test_every_step_survives_a_reload(base, open_page) -> None:
+def at(page, name):
+    """Wait until a step is at hand, and its place in the address."""
+    page.locator(".sf-step[aria-current=step]", has_text=name).wait_for()
+    page.wait_for_url(re.compile(f"#{name.lower()}$"))
+
+
+def test_every_step_survives_a_reload_and_is_a_place_of_the_browser(base, open_page) -> None:
     page = open_page(f"{base}/app")
     load_example(page)
     page.reload()
     page.get_by_text("300 rows,").wait_for()
-    step(page, "Columns")
+    button(page, "Next").click()
+    at(page, "Columns")
     give_role(page, "illness", "insensitive")
     page.reload()
     page.locator("tr[data-column=illness][data-role=insensitive]").wait_for()
+    button(page, "Next").click()
+    at(page, "Goal")
     ask_for(page, 7)
+    button(page, "Back").click()
+    at(page, "Columns")
+    page.go_back()
+    at(page, "Goal")
+    assert page.locator(".q-notification").count() == 0
     page.reload()
     page.get_by_text("in an equivalence class smaller than 7.").wait_for()
     assert k_field(page).input_value() == "7"
     anonymize(page)
+    at(page, "Result")
+    for name in ("Goal", "Columns"):
+        page.go_back()
+        at(page, name)
+    page.go_forward()
+    at(page, "Goal")
+    step(page, "Result")
     page.reload()
     page.get_by_text(WORDS["report.holds"]).wait_for()
     step(page, "Release")
@@ -56,19 +77,6 @@ def test_who_leaves_while_a_run_is_made_finds_it_again(base, open_page, no_new_w
         page.reload()
         button(page, "Cancel").wait_for()
     page.get_by_text(WORDS["report.holds"]).wait_for()
-
-
-def test_the_back_button_leads_to_the_step_before(base, open_page) -> None:
-    page = open_page(f"{base}/app")
-    load_example(page)
-    for name in ("Columns", "Goal", "Result"):
-        step(page, name)
-        page.wait_for_url(re.compile(f"#{name.lower()}"))
-    for name in ("Goal", "Columns"):
-        page.go_back()
-        page.locator(".sf-step[aria-current=step]", has_text=name).wait_for()
-    page.go_forward()
-    page.locator(".sf-step[aria-current=step]", has_text="Goal").wait_for()
 
 
 def test_an_address_that_names_a_step_opens_it_and_one_that_names_none_changes_nothing(base, open_page) -> None:
@@ -93,21 +101,6 @@ def test_an_address_that_names_a_step_opens_it_and_one_that_names_none_changes_n
     page.wait_for_url(re.compile("#data$"))
     page.go_back()
     at_hand.filter(has_text="Result").wait_for()
-
-
-def test_next_and_back_are_places_of_the_browser_and_raise_no_alarm(base, open_page) -> None:
-    page = open_page(f"{base}/app")
-    load_example(page)
-    for name in ("Columns", "Goal"):
-        page.get_by_role("button", name="Next").click()
-        page.locator(".sf-step[aria-current=step]", has_text=name).wait_for()
-        page.wait_for_url(re.compile(f"{name.lower()}"))
-    button(page, "Back").click()
-    page.locator(".sf-step[aria-current=step]", has_text="Columns").wait_for()
-    page.wait_for_url(re.compile("#columns"))
-    page.go_back()
-    page.locator(".sf-step[aria-current=step]", has_text="Goal").wait_for()
-    assert page.locator(".q-notification").count() == 0
 
 
 def test_a_tab_says_that_another_changed_the_project_and_runs_nothing_else_than_it_shows(base, open_page) -> None:
@@ -174,11 +167,20 @@ def test_choices_are_undone_and_done_again(base, open_page) -> None:
     page.locator(".sf-panel h3", has_text="zip").wait_for()
 
 
-def test_a_project_is_saved_erased_and_opened(base, open_page, folder, tmp_path) -> None:
+def test_a_project_is_saved_erased_and_opened_with_its_runs(base, open_page, tmp_path) -> None:
     page = open_page(f"{base}/app")
     load_example(page)
+    anonymize(page)
     ask_for(page, 7)
     anonymize(page)
+    view(page, "Runs")
+    page.get_by_text(WORDS["runs"]).wait_for()
+    button(page, "#1").click()
+    page.get_by_text("Run 1", exact=True).wait_for()
+    page.get_by_text(WORDS["earlier"]).wait_for()
+    button(page, "#2").click()
+    page.get_by_text("Run 2", exact=True).wait_for()
+    plan = plan_of(page, tmp_path)
     step(page, "Data")
     with page.expect_download() as waiting:
         button(page, "Save project").click()
@@ -190,18 +192,11 @@ def test_a_project_is_saved_erased_and_opened(base, open_page, folder, tmp_path)
     page.locator(".sf-columns").wait_for()
     step(page, "Goal")
     page.get_by_text("in an equivalence class smaller than 7.").wait_for()
-    step(page, "Result")  # its runs are in it
-    page.get_by_text("Run 1", exact=True).wait_for()
+    step(page, "Result")
+    page.get_by_text("Run 2", exact=True).wait_for()
     page.get_by_text(WORDS["report.holds"]).wait_for()
     step(page, "Release")
     assert downloaded(page, "Data", tmp_path / "data.csv").read_text(encoding="utf-8").count("\n") > 200
-
-
-def test_a_plan_is_opened_for_the_data_at_hand(base, open_page, tmp_path) -> None:
-    page = open_page(f"{base}/app")
-    load_example(page)
-    anonymize(page)
-    plan = plan_of(page, tmp_path)
     plan["privacy"][0]["k"] = 12
     (tmp_path / "plan.yaml").write_text(yaml.safe_dump(plan), encoding="utf-8")
     plan["columns"]["stranger"] = {"role": "sensitive"}
@@ -214,19 +209,6 @@ def test_a_plan_is_opened_for_the_data_at_hand(base, open_page, tmp_path) -> Non
     page.locator(".sf-columns").wait_for()
     step(page, "Goal")
     page.get_by_text("in an equivalence class smaller than 12.").wait_for()
-
-
-def test_runs_stand_side_by_side(base, open_page) -> None:
-    page = open_page(f"{base}/app")
-    load_example(page)
-    anonymize(page)
-    ask_for(page, 20)
-    anonymize(page)
-    view(page, "Runs")
-    page.get_by_text(WORDS["runs"]).wait_for()
-    button(page, "#1").click()
-    page.get_by_text("Run 1", exact=True).wait_for()
-    page.get_by_text(WORDS["earlier"]).wait_for()
 
 
 def test_what_is_left_is_encrypted_and_only_its_browser_opens_it(server, open_page, tmp_path) -> None:
@@ -269,9 +251,13 @@ def no_projects():
     yield "too large", {"plan": plan, "data": "rows.csv"}, rows
 
 
-def test_what_is_no_project_is_refused_and_the_one_at_hand_stays(base, open_page, folder, tmp_path) -> None:
+def test_what_cannot_be_read_is_refused_and_the_project_at_hand_stays(base, open_page, folder, tmp_path) -> None:
+    """A file that could not be read closed the project; so did any other file, without asking."""
     page = open_page(f"{base}/app")
     load_example(page)
+    ask_for(page, 3)
+    anonymize(page)
+    step(page, "Data")
     folders = len(list(folder.glob("session-*")))
     for wrong, record, files in no_projects():
         path = tmp_path / f"{wrong}.zip"
@@ -294,15 +280,6 @@ def test_what_is_no_project_is_refused_and_the_one_at_hand_stays(base, open_page
     page.reload()
     page.get_by_text("300 rows,").wait_for()
     assert len(list(folder.glob("session-*"))) == folders
-
-
-def test_a_file_that_cannot_be_read_leaves_the_project_as_it_was(base, open_page, tmp_path) -> None:
-    """It closed the project at hand; so did any other file, without asking."""
-    page = open_page(f"{base}/app")
-    load_example(page)
-    ask_for(page, 3)
-    anonymize(page)
-    step(page, "Data")
     (tmp_path / "wrong.parquet").write_bytes(b"no parquet at all")
     send(page, tmp_path / "wrong.parquet")
     page.get_by_role("alert").filter(has_text="The operation failed: wrong.parquet").wait_for()

@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 from draw_rows import PARENTS, Row
-from scipy.special import hyp2f1
-from scipy.stats import binom
+from scipy.special import bdtrc, hyp2f1
 
 Rows = list[Row]
 Members = Sequence[frozenset[str]]
@@ -93,7 +92,7 @@ def delta_of(epsilon: float, k: int) -> float:
     beta, gamma = -math.expm1(-epsilon), -math.expm1(-2 * epsilon)
     first = max(math.ceil(k / gamma - 1), 1)
     sizes = first + np.unique(np.concatenate([np.arange(3000), np.linspace(0, 3 * first, 300).astype(int)]))
-    return float(binom.sf(np.floor(gamma * sizes), sizes, beta).max())
+    return float(bdtrc(np.floor(gamma * sizes), sizes, beta).max())
 
 
 def number(text: str) -> Decimal | None:
