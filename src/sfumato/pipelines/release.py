@@ -221,6 +221,10 @@ def _resolve(
     if plan.source_data.codes != requested.source_data.codes:
         source = opens(plan)
     check_texts(plan, source)
+    if plan.purpose.questions:
+        from sfumato.pipelines.release_stages.rehearsal import check_libraries
+
+        check_libraries(plan)
     progress.begin = perf_counter()
     matched: MatchedRelease | None = None
     keys: Mapping[str, PseudonymKey] = {}
@@ -381,7 +385,13 @@ def _report(
     seconds = {**job.progress.seconds, "total": perf_counter() - job.progress.begin}
     report = report_of(plan, source, outcome, seconds)
     shares = dict(sensitive_shares(plan, source, written.rows, job.counts, table.rows))
-    return replace(report, details={**report.details, **({"sensitive_shares": shares} if shares else {}), **findings})
+    asked = {}
+    if plan.purpose.questions:
+        from sfumato.pipelines.release_stages.rehearsal import question_findings
+
+        asked = question_findings(plan, source, written.rows, table, job.counts)
+    details = {**report.details, **({"sensitive_shares": shares} if shares else {}), **findings, **asked}
+    return replace(report, details=details)
 
 
 def _in_background(background: Executor, table: FrequencyTable, work: Callable[[], T]) -> Callable[[], T]:

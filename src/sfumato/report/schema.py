@@ -7,6 +7,7 @@ published.
 from typing import Any
 
 from sfumato.microdata.plan.model import ROLES
+from sfumato.microdata.questions.verdict import VERDICTS
 
 Schema = dict[str, Any]
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
@@ -115,6 +116,7 @@ def external_schema() -> Schema:
         "models": _list(promise, "each guarantee, with its requested parameter only"),
         "columns": _map(column, "what was done to each column"),
         "max_suppressed": bound,
+        "analysis": _list(TEXT, "how to analyze the file; it depends on the method and the columns of the plan alone"),
         "limits": _list(TEXT, "what the guarantees do not protect against"),
     }
     head = {"$schema": DRAFT, "title": "Sfumato release report for publication"}
@@ -127,6 +129,12 @@ def external_schema() -> Schema:
     seal = TEXT | {"description": "checksum of the published file"}
     return head | _closed(content, {"date": DAY, "output_sha256": seal, "attack": attack})
 
+
+CODED = _object({"code": TEXT, "values": {"type": "object"}, "text": TEXT})
+ESTIMATE = _object({"estimate": NUMBER, "low": NUMBER, "high": NUMBER}, {"rows": COUNT}, "with its 95 % interval")
+ANSWER = _object(
+    {"rows": COUNT, "family": TEXT, "estimates": _map(ESTIMATE, "each term of a model, or each group of a table")}
+)
 
 REQUIRED: dict[str, Schema] = {
     "version": TEXT,
@@ -157,6 +165,14 @@ REQUIRED: dict[str, Schema] = {
 }
 MORE: dict[str, Schema] = {
     "removed_columns": _list(TEXT, "columns that are * in every row"),
+    "questions": _list(
+        _object(
+            {"question": {"type": ["string", "object"]}, "verdict": {"enum": [*VERDICTS]}, "reasons": _list(CODED)},
+            {"raw": ANSWER, "published": ANSWER},
+        ),
+        "the questions of the plan, answered from the raw and from the published rows",
+    ),
+    "warnings": _list(CODED, "warnings of the head line: answers that changed, suppression that depends on outcomes"),
     "undecided_columns": _list(TEXT, "removed columns whose role is still to be decided"),
     "column_count": COUNT | {"description": "columns of the plan, including removed ones"},
     "column_outcomes": _map(

@@ -15,7 +15,7 @@ from sfumato.report import html_page as approval
 from sfumato.report.checks import attack_section, framed, policy_section
 from sfumato.report.html_page import listing, page, paragraph, section, table
 from sfumato.report.plots import Pair, histogram, legend, meters
-from sfumato.report.release import findings, measures, sections, sentences, sign_off
+from sfumato.report.release import findings, measures, questions, sections, sentences, sign_off
 from sfumato.report.release.column_evidence import ReportData
 from sfumato.report.release.findings import lost_column
 from sfumato.values import Value
@@ -52,6 +52,7 @@ def text(report: Report) -> str:
         *_lines("discloses", findings.disclosure(words_on_persons() if report.counts_persons else words_in(), report)),
         *_nodes(report),
         *_policy(report),
+        *_lines("question", questions.summary_lines(words_in(), report)),
         *_lines("LOST", findings.heavily_generalized_columns(words_in(), report)),
         f"  seconds       {report.seconds.total:.2f} (search {report.seconds.search:.3f}, engine {report.engine})",
     ]
@@ -115,7 +116,8 @@ def _policy(report: Report) -> list[str]:
 
 def promise_text(report: Report) -> str:
     """Return in one line all privacy models, whether they are satisfied, and how many columns await a decision."""
-    return " ".join([_satisfied(report), *findings.undecided(words_in(), report)])
+    further = (*findings.undecided(words_in(), report), *questions.warnings(words_in(), report))
+    return " ".join([_satisfied(report), *further])
 
 
 def _satisfied(report: Report) -> str:
@@ -168,6 +170,7 @@ def html(dossier: ReportData) -> str:
         sign_off.residual_risk(dossier),
         sections.columns(dossier),
         sections.risk(dossier),
+        questions.questions(dossier),
         sections.utility(dossier),
         perturbation(dossier),
         policy(dossier),
