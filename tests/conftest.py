@@ -114,14 +114,6 @@ def complete() -> Callable[..., Any]:
     return run
 
 
-@pytest.fixture(scope="module")
-def no_remedies() -> Iterator[None]:
-    """Switch off remedies for lost columns, each of which would search for a second or more."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("sfumato.microdata.methods.recovery_options.MOST_SECONDS", 0.0)
-        yield
-
-
 @dataclass(frozen=True)
 class Server:
     """A PostgreSQL server for the tests."""

@@ -74,6 +74,9 @@ from sfumato.pipelines.persons.pseudonyms import reveal as reveal
 from sfumato.pipelines.policy_check import check as check
 from sfumato.pipelines.release import anonymize as anonymize
 from sfumato.pipelines.release_folder import Release as Release
+from sfumato.pipelines.remedies import Advice as Advice
+from sfumato.pipelines.remedies import Remedy as Remedy
+from sfumato.pipelines.remedies import advise as advise
 from sfumato.pipelines.risk import RiskReport as RiskReport
 from sfumato.pipelines.risk import risk as risk
 from sfumato.pipelines.sklearn_transformer import Anonymizer as Anonymizer

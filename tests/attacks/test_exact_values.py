@@ -25,7 +25,6 @@ from sfumato.report.release.report import text
 
 # Labels and means that show exact values of few persons are warned of, whichever method made them.
 
-pytestmark = pytest.mark.usefixtures("no_remedies")
 
 ROWS, K = 120, 5
 FIXED = {"type": "intervals", "start": 0, "end": 500_000, "widths": [1000, 5000, 500_000]}

@@ -13,8 +13,6 @@ from sfumato.pipelines.apply import apply
 from sfumato.report.checks import verdict_text
 from sfumato.report.release.report import text
 
-pytestmark = pytest.mark.usefixtures("no_remedies")
-
 TOWNS = {"type": "tree", "parents": {f"town {number}": f"county {number // 3}" for number in range(9)}}
 ROWS = 1500
 AGES = {"type": "intervals", "start": 20, "end": 99, "widths": [5, 10, 20, 40]}

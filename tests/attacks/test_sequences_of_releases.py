@@ -20,7 +20,6 @@ from sfumato.pipelines.report_folder import add_to_folder
 
 # What a stranger reads from the order of values, of rows, and from files that differ in spelling alone.
 
-pytestmark = pytest.mark.usefixtures("no_remedies")
 
 KNOWN = {"role": "quasi-identifier", "hierarchy": {"type": "any"}}
 

@@ -213,7 +213,7 @@ def test_the_release_folder_is_as_promised(sfumato, tmp_path) -> None:
         "input_sha256": str,
     }
     assert {key: type(report[key]) for key in contract} == contract
-    stages = {"count", "search", "bound", "remedies", "apply", "perturb", "verify", "check", "trade_off"}
+    stages = {"count", "search", "bound", "apply", "perturb", "verify", "check", "trade_off"}
     assert set(report["seconds"]) == stages | {"total"}
     rows = rows_of(folder / "data.csv")
     assert len(rows) == report["rows"] - report["suppressed_rows"]

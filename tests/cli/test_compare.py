@@ -55,3 +55,25 @@ def test_nothing_is_overwritten(sfumato, plan, tmp_path):
     (tmp_path / "out").mkdir()
     ran = sfumato("compare", plan, "--out", tmp_path / "out")
     assert ran.code == 2 and "exists" in ran.err
+
+
+def test_changes_are_tried_on_request_and_one_is_taken(sfumato, tmp_path) -> None:
+    rows = "".join(f"{age};x\n" for age in [30] * 20 + [50] * 20 + [70, 71])
+    (tmp_path / "rows.csv").write_text(f"age;town\n{rows}", encoding="utf-8")
+    known = {"role": "quasi-identifier", "hierarchy": {"type": "any"}}
+    plan = {
+        "version": 1,
+        "data": {"source": "rows.csv"},
+        "columns": {"age": known, "town": known},
+        "privacy": [{"model": "k-anonymity", "k": 5}],
+        "method": {"name": "optimal"},
+    }
+    (tmp_path / "plan.json").write_text(json.dumps(plan), encoding="utf-8")
+    asked = sfumato("anonymize", tmp_path / "plan.json", "--out", tmp_path / "one", "--remedies", "--json")
+    advice = json.loads(asked.out)["advice"]
+    assert asked.code == 0 and advice["remedies"]
+    taken = sfumato("anonymize", tmp_path / "plan.json", "--out", tmp_path / "two", "--apply", "1", "--json")
+    assert taken.code == 0
+    after = advice["remedies"][0]["after"]
+    assert json.loads(taken.out)["mean_loss"] == pytest.approx(after["loss"])
+    assert sfumato("anonymize", tmp_path / "plan.json", "--out", tmp_path / "three", "--apply", "9").code == 2

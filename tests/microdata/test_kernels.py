@@ -358,8 +358,6 @@ def test_every_compiled_function_does_what_its_source_says(monkeypatch: pytest.M
     monkeypatch.setattr("sfumato.microdata.counts.grouping.LEAST_IN_RUNS", 1)
     monkeypatch.setattr("sfumato.engines.dataframes.count.MANY_ROWS", 0)
     monkeypatch.setattr("sfumato.microdata.perturbation.microaggregation.KICKS", 20)
-    # The same loops again, for up to a second in each release.
-    monkeypatch.setattr("sfumato.microdata.methods.recovery_options.MOST_SECONDS", 0.0)
     # Small lattices are walked to their end, and the one of millions of nodes is not.
     monkeypatch.setattr("sfumato.microdata.methods.local_recoding.search.MOST_SECONDS", 9e9)
     monkeypatch.setattr("sfumato.microdata.methods.local_recoding.candidates.MOST_WORK", 1_000_000)

@@ -87,7 +87,7 @@ STAGES = {
     "count": "Counting rows",
     "search": "Searching",
     "bound": "Proving what no recoding can lose less than",
-    "remedies": "Trying what would keep lost columns",
+    "remedies": "Trying changes of the plan",
     "apply": "Writing",
     "perturb": "Changing numbers",
     "verify": "Counting again",

@@ -25,11 +25,13 @@ from sfumato.cli.options import (
 )
 from sfumato.delimited.dialect import check_decimal
 from sfumato.errors import STATUS, PlanError
+from sfumato.values import replace
 
 if TYPE_CHECKING:
     from sfumato.microdata.plan.model import RequestedPlan
     from sfumato.microdata.release_report import Report
     from sfumato.pipelines.release_folder import Release
+    from sfumato.pipelines.remedies import Advice
 
 
 def anonymize_command(
@@ -50,6 +52,12 @@ def anonymize_command(
     attack: Annotated[
         bool, typer.Option(help="Run the attacks before saving and add the results to the reports.")
     ] = False,
+    remedies: Annotated[
+        bool, typer.Option(help="Also try changes of the plan that lose less, and the plan without each model.")
+    ] = False,
+    apply: Annotated[
+        int | None, typer.Option(min=1, help="Release with the change of this number, as --remedies lists them.")
+    ] = None,
     quiet: Quiet = False,
     json: AsJson = False,
 ) -> None:
@@ -62,6 +70,8 @@ def anonymize_command(
         check_new_table(to_table)
     with progress_shown(quiet) as progress:
         limited = _limited(plan, memory_limit, temp_folder, header, decimal)
+        if apply is not None:
+            limited = _changed(limited, data, engine, apply, progress)
         if limited.files:
             _release_files(limited, data, engine, out, to_table, json, attack)
             progress.say(f"Release: {out}   report: {out / 'report.html'}")
@@ -70,7 +80,8 @@ def anonymize_command(
             staying = sorted(path.name for path in out.iterdir() if path.name not in handed_out)
             progress.say(f"Internal: {', '.join(staying)}")
         else:
-            _print_parts(_release(limited, data, engine, out, to_table, progress, attack), out, progress, json)
+            report = _release(limited, data, engine, out, to_table, progress, attack, remedies)
+            _print_parts(report, out, progress, json)
 
 
 def _print_parts(report: "Report", out: Path, progress: ProgressBar, json: bool) -> None:
@@ -112,15 +123,20 @@ def _release(
     to_table: str | None,
     progress: ProgressBar,
     attack: bool,
+    remedies: bool,
 ) -> "Report":
-    """Release, attack the release if requested, save it, and write the requested table."""
+    """Release, attack the release and try remedies if requested, save it, and write the requested table."""
     from sfumato.pipelines.release import anonymize
 
     progress.proves = plan.method.name == "k-optimize"
+    advice = None if not remedies else _advice(plan, data, engine, progress)
     with (
         workspace_for(out) as workspace,
         closing(anonymize(data, plan, engine=engine, workspace=workspace, progress=progress)) as release,
     ):
+        if advice is not None:
+            details = {**release.report.details, "advice": advice.to_dict()}
+            release = replace(release, report=replace(release.report, details=details))  # noqa: PLW2901
         (_attacked(release, data, progress) if attack else release).save(out)
         if to_table is not None:
             from sfumato.engines.databases import write_table
@@ -128,6 +144,30 @@ def _release(
             write_table(release, to_table)
     progress.close()
     return release.report
+
+
+def _advice(plan: "RequestedPlan", data: str | None, engine: Any, progress: ProgressBar) -> "Advice":
+    """Try changes of a plan; if the plan itself cannot be released, print them before it fails."""
+    from sfumato.localization.messages import words_in
+    from sfumato.pipelines.remedies import advise
+    from sfumato.report.release.findings import told_advice
+
+    advice = advise(data, plan, engine=engine, progress=progress)
+    if advice.fails:
+        progress.close()
+        typer.echo("\n".join(told_advice(words_in(), advice.to_dict())))
+    return advice
+
+
+def _changed(
+    plan: "RequestedPlan", data: str | None, engine: Any, number: int, progress: ProgressBar
+) -> "RequestedPlan":
+    """Return the plan with the remedy of a number."""
+    from sfumato.pipelines.remedies import advise
+
+    chosen = advise(data, plan, engine=engine, progress=progress).chosen(number)
+    progress.say(f"Changed: {'; '.join(chosen.change)}")
+    return chosen.plan
 
 
 def _attacked(release: "Release", data: str | None, progress: ProgressBar) -> "Release":

@@ -58,14 +58,12 @@ class Timings(Value):
 
     Attributes:
         bound: The lower bound of local recoding, computed in parallel.
-        remedies: Trials of changes that would preserve lost columns.
         trade_off: Loss with other suppression limits and levels, computed when a release is saved.
     """
 
     count: float = 0.0
     search: float = 0.0
     bound: float = 0.0
-    remedies: float = 0.0
     apply: float = 0.0
     perturb: float = 0.0
     verify: float = 0.0
@@ -126,10 +124,15 @@ class Report(Value):
 
         The metric for comparing releases, whatever their methods minimized; None if no column was measured.
         """
+        shares = self.column_losses
+        return sum(shares.values()) / len(shares) if shares else None
+
+    @property
+    def column_losses(self) -> Mapping[str, float]:
+        """The information loss of each quasi-identifier by the metric for comparing releases."""
         measured = (self.utility.get("losses") or {}).get(COMPARED, {})
         minimized = self.loss.per_column if self.loss.name == COMPARED else {}
-        shares = minimized or measured.get("per_column", {})
-        return sum(shares.values()) / len(shares) if shares else None
+        return minimized or measured.get("per_column", {})
 
     def mean_of(self, objective: float) -> float | None:
         """Return the mean loss of a release by its objective; None if that is no sum of losses of columns."""

@@ -18,7 +18,7 @@ from sfumato.engines.opening import EngineName, open_engine, publishes_files
 from sfumato.errors import InternalError
 from sfumato.microdata.counts.frequency_table import FrequencyTable, ValueCounts, typed
 from sfumato.microdata.measures.overview import Measures, measure, measure_raw
-from sfumato.microdata.methods.recovery_options import heavily_generalized_columns, with_remedies
+from sfumato.microdata.methods.lost_columns import heavily_generalized_columns
 from sfumato.microdata.methods.search import search
 from sfumato.microdata.methods.search_result import Result
 from sfumato.microdata.plan.methods import Local
@@ -266,13 +266,9 @@ def _search(job: Job, table: FrequencyTable) -> tuple[Job, Result]:
     with progress.step("search"):
         result = search(job.plan, table, lambda done, whole: progress.callback("search", done, whole))
     job = replace(job, plan=replace(job.plan, method=result.method or job.plan.method))
-    details = result.details
     if lost := heavily_generalized_columns(job.plan, table, result):
-        with progress.step("remedies"):
-            columns = with_remedies(job.plan, table, result, lost, progress.seconds["search"])
-            details = {**details, "heavily_generalized_columns": [column.to_dict() for column in columns]}
-    # Results of other methods are as large and not needed any more.
-    result = replace(result, details=details, others={})
+        columns = [column.to_dict() for column in lost]
+        result = replace(result, details={**result.details, "heavily_generalized_columns": columns})
     if job.plan.method.recoding == "local":
         from sfumato.microdata.methods.local_recoding.search import bounded
 

@@ -45,6 +45,7 @@ PRINTING_SECONDS = 120
 # Details that only some releases have, for reports and pages.
 DETAILS = (
     "heavily_generalized_columns",
+    "advice",
     "levels_allowed",
     "counts_persons",
     "persons_uncounted",

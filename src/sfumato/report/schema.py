@@ -227,9 +227,9 @@ MORE: dict[str, Schema] = {
     },
     "class_sizes": SIZES,
     "columns": _map(COLUMN, "what happened to each quasi-identifier"),
-    "heavily_generalized_columns": _list(
-        {"type": "object"}, "columns that lost more than half of their information, each with changes that preserve it"
-    ),
+    "advice": {"type": "object"}
+    | {"description": "tested changes of the plan that lose less, and the cost of each model; only on request"},
+    "heavily_generalized_columns": _list({"type": "object"}, "columns that lost more than half of their information"),
     "counts_persons": {"type": "boolean", "description": "whether guarantees and risks count persons, not rows"},
     "persons_uncounted": _list(
         _object({"column": TEXT, "rows_each": NUMBER}),

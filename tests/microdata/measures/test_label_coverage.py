@@ -13,8 +13,6 @@ from sfumato.microdata.plan.model import ColumnPlan
 from sfumato.pipelines.release import anonymize
 from sizes import size
 
-pytestmark = pytest.mark.usefixtures("no_remedies")
-
 TREE = {"type": "tree", "parents": {"a1": "A", "a2": "A", "b1": "B", "b2": "B"}}
 
 

@@ -16,7 +16,6 @@ from sfumato.pipelines.release import anonymize
 from sfumato.pipelines.risk import risk
 from sfumato.pipelines.verify import verify
 
-pytestmark = pytest.mark.usefixtures("no_remedies")
 A = ["2", "3", "2", "2", "3", "3", "1", "2"]
 B = ["3", "3", "3", "3", "3", "3", "4", "3"]
 C = ["1", "3", "1", "2", "1", "1", "1", "1"]

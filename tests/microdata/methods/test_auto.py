@@ -4,7 +4,6 @@ import numpy as np
 import polars as pl
 import pytest
 
-from sfumato.engines.opening import open_engine
 from sfumato.errors import UnattainableError
 from sfumato.localization.messages import words_in
 from sfumato.microdata.methods import auto
@@ -73,52 +72,15 @@ def test_where_nothing_can_be_released_that_is_said() -> None:
 
 
 class TestLostColumns:
-    def test_a_lost_column_is_told_with_what_would_keep_it(self) -> None:
+    def test_a_lost_column_is_told(self) -> None:
         frame = pl.DataFrame({"age": [30] * 20 + [50] * 20 + [70, 71], "town": ["x"] * 42})
         columns = {"age": {"role": "quasi-identifier", "type": "integer", "hierarchy": {"type": "any"}}}
         asked = plan(columns | {"town": COLUMNS["town"]}, name="optimal")
         report = anonymize(frame, asked).report
         (lost,) = report.details["heavily_generalized_columns"]
         assert (lost["column"], lost["share_lost"], lost["labels"], lost["values"]) == ("age", 1.0, 0, 4)
-        assert lost["rows_to_suppress"] == 2 and report.seconds.remedies > 0
         kept = anonymize(frame, plan(asked["columns"], name="optimal", suppression={"rows": 2})).report
-        assert "heavily_generalized_columns" not in kept.details and kept.seconds.remedies == 0
-
-    def test_a_search_alone_tries_no_remedies(self, monkeypatch) -> None:
-        from sfumato.microdata.methods import recovery_options
-        from sfumato.microdata.methods.search import search
-        from sfumato.microdata.plan.read import read_plan
-        from sfumato.pipelines.release_stages.counting import frequency_table
-
-        monkeypatch.delattr(recovery_options.RecoverySearch, "remedy")
-        frame = pl.DataFrame({"age": [str(place) for place in range(40)]})
-        asked = read_plan(plan({"age": {"role": "quasi-identifier", "hierarchy": {"type": "any"}}}, name="optimal"))
-        result = search(asked, frequency_table(asked, open_engine(frame, asked)))
-        assert result.per_column == {"age": 1.0}
-
-    @pytest.mark.parametrize("method", ["auto", "local", "mondrian", "optimal"])
-    def test_a_remedy_was_tried_and_works(self, method) -> None:
-        random = np.random.default_rng(3)
-        frame = pl.DataFrame({name: random.permutation(np.repeat(np.arange(20), 10)) for name in "ab"})
-        anything = {"role": "quasi-identifier", "hierarchy": {"type": "any"}}
-        asked = plan({"a": anything, "b": anything}, name=method)
-        lost = anonymize(frame, asked).report.details["heavily_generalized_columns"]
-        assert lost
-        for entry in lost:
-            other = entry["column_to_remove"]
-            assert {other, entry["column"]} == {"a", "b"} and entry["rows_to_suppress"] is None
-            mended = anonymize(
-                frame, plan({"a": anything, "b": anything} | {other: {"role": "identifier"}}, name=method)
-            )
-            assert "heavily_generalized_columns" not in mended.report.details
-
-    def test_what_helps_nothing_is_not_said(self) -> None:
-        frame = pl.DataFrame({"a": [str(place) for place in range(60)], "b": ["x", "y"] * 30})
-        anything = {"role": "quasi-identifier", "hierarchy": {"type": "any"}}
-        report = anonymize(frame, plan({"a": anything, "b": anything}, suppression=0.02)).report
-        (lost,) = report.details["heavily_generalized_columns"]
-        assert lost["column"] == "a"
-        assert [lost[key] for key in ("rows_to_suppress", "column_to_remove", "method_to_use")] == [None] * 3
+        assert "heavily_generalized_columns" not in kept.details
 
     def test_it_is_said_on_the_terminal(self) -> None:
         from sfumato.report.release.report import text
@@ -126,15 +88,13 @@ class TestLostColumns:
         frame = pl.DataFrame({"age": [30] * 20 + [50] * 20 + [70, 71], "town": ["x"] * 42})
         columns = {"age": {"role": "quasi-identifier", "type": "integer", "hierarchy": {"type": "any"}}}
         report = anonymize(frame, plan(columns | {"town": COLUMNS["town"]}, name="optimal")).report
-        assert "LOST          age: 100 % lost, none of 4 values has a label left. Suppressing 2 more rows" in text(
-            report
-        )
+        assert "LOST          age: 100 % lost, none of 4 values has a label left." in text(report)
 
     @pytest.mark.parametrize(
         ("language", "sentence"),
         [
-            ("en", "Suppressing 2 more rows would preserve age."),
-            ("de", "2 weitere unterdrückte Zeilen würden age erhalten."),
+            ("en", "age: 100 % lost, none of 4 values"),
+            ("de", "age: 100 % verloren"),
         ],
     )
     def test_it_stands_beside_the_verdict_of_the_report(self, tmp_path, language, sentence) -> None:
@@ -189,11 +149,8 @@ class TestACollapse:
     def test_more_labels_than_values_are_said_as_such(self) -> None:
         from sfumato.report.release.findings import lost_column
 
-        entry = {"column": "zip", "share_lost": 0.622, "labels": 13, "values": 10, "remedies_cut_short": True}
-        said = lost_column(words_in(), entry)
-        assert "10 values, 13 labels" in said and "None of the tested changes preserves it" in said
-        assert "No change was tested" in lost_column(words_in(), entry | {"remedies_untried": True})
-        assert "No tested change preserves it" in lost_column(words_in(), entry | {"remedies_cut_short": False})
+        entry = {"column": "zip", "share_lost": 0.622, "labels": 13, "values": 10}
+        assert "10 values, 13 labels" in lost_column(words_in(), entry)
 
 
 class TestTheWinner:
@@ -240,28 +197,3 @@ class TestTheWinner:
         assert evidence.after == left["after"] == len(labels)
         for lost in release.report.details.get("heavily_generalized_columns", ()):
             assert (lost["values"], lost["labels"]) == (2, len(labels))
-
-
-@pytest.mark.parametrize("cut_short", [False, True])
-def test_a_remedy_that_was_tried_beside_the_winner_is_not_searched_for_again(cut_short) -> None:
-    from sfumato.microdata.methods.recovery_options import RecoveryOption, RecoverySearch
-    from sfumato.microdata.methods.search import search
-    from sfumato.microdata.plan.read import read_plan
-    from sfumato.pipelines.release_stages.counting import frequency_table
-    from sfumato.values import replace
-
-    frame = pl.DataFrame({"age": [30] * 40 + [50] * 40 + [60] * 20 + [70, 71], "town": ["x"] * 102})
-    anything = {"role": "quasi-identifier", "type": "integer", "hierarchy": {"type": "any"}}
-    optimal, local = (
-        read_plan(plan({"age": anything, "town": COLUMNS["town"]}, name=name)) for name in ("optimal", "local")
-    )
-    table, asked = frequency_table(optimal, open_engine(frame, optimal)), []
-
-    def find(other, _table, _progress):
-        asked.append(other.method.name)
-        raise UnattainableError("none", message="Nothing.", hint="Nothing.")
-
-    beside = replace(search(local, table), cut_short=cut_short)
-    trials = RecoverySearch(optimal, table, replace(search(optimal, table), others={"local": beside}), find)
-    assert trials.remedy("age") == RecoveryOption(method=None if cut_short else "local")
-    assert ("local" in asked) == cut_short

@@ -9,7 +9,6 @@ import pytest
 from sfumato.engines.opening import open_engine
 from sfumato.errors import EngineError, UnattainableError
 from sfumato.microdata.methods.full_domain import unattainable
-from sfumato.microdata.methods.recovery_options import RecoverySearch
 from sfumato.microdata.methods.search import search
 from sfumato.microdata.methods.search_result import Deadline
 from sfumato.microdata.plan.read import read_plan
@@ -138,14 +137,3 @@ def test_a_flag_goes_up_when_the_time_is_over() -> None:
         assert flag[0] == 1
     with Deadline(60.0).flag() as flag:
         assert flag[0] == 0
-
-
-@pytest.mark.parametrize(("rows", "cut_short", "most"), [(2_000, True, 2.0), (40, False, 8.0)])
-def test_remedies_of_a_search_that_its_time_ended_take_no_longer_than_it(
-    rows: int, cut_short: bool, most: float
-) -> None:
-    plan, table = case(rows, 20 if cut_short else 2, {"name": "k-optimize", "time_limit": 1})
-    result = search(plan, table)
-
-    assert result.cut_short == cut_short
-    assert most / 2 < RecoverySearch(plan, table, result, search, 2.0).deadline.left <= most

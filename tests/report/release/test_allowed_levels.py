@@ -63,13 +63,6 @@ def test_levels_that_limit_nothing_are_proved_as_ever() -> None:
         assert "(proved optimal)" in text(release.report)
 
 
-def test_what_keeps_a_column_is_sought_without_the_chosen_levels() -> None:
-    with closing(_release(sex=(1, 1), age=(0, 0))) as release:
-        assert words_in()["lost.no_remedy"] not in _told(release)
-        assert words_in()["lost.levels"] in _told(release)
-        assert words_in()["lost.levels"] in text(release.report)
-
-
 def test_no_trade_off_without_a_choice() -> None:
     with closing(_release(sex=(1, 1), age=(0, 0))) as release:
         assert words_in()["report.trade_off_intro"] not in _told(release)

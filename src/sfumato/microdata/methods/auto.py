@@ -85,8 +85,7 @@ def search(plan: Plan, method: Auto, table: FrequencyTable, progress: ProgressCa
     remarks = (_why(won, trials), *_late(trials), *won.result.notes)
     details = {**won.result.details, "methods_tried": [trial.to_dict() for trial in trials]}
     chosen = replace(won.method, time_limit=method.time_limit)
-    others = {trial.method.name: trial.result for trial in trials if trial.result is not None and trial is not won}
-    return replace(won.result, notes=remarks, details=details, method=chosen, others=others)
+    return replace(won.result, notes=remarks, details=details, method=chosen)
 
 
 def _error(trials: Sequence[Trial]) -> SfumatoError:

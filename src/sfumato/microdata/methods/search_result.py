@@ -80,7 +80,6 @@ class Result(Value):
         details: Further entries for the report, by name.
         cut_short: Whether the search timed out.
         method: The method of the recoding, if several were tried.
-        others: The results of the other methods, by name.
     """
 
     recoding: Recoding
@@ -96,7 +95,6 @@ class Result(Value):
     details: Mapping[str, Any] = field(default_factory=dict)
     cut_short: bool = False
     method: Method | None = None
-    others: Mapping[str, "Result"] = field(default_factory=dict)
 
 
 Flag = npt.NDArray[np.int64]

@@ -91,32 +91,21 @@ def inferred(words: Messages, report: Report) -> list[str]:
 
 
 def heavily_generalized_columns(words: Messages, report: Report) -> list[str]:
-    """Return the heavily generalized columns, with the cheapest change that preserves them, if known."""
+    """Return the heavily generalized columns, and the columns whose operations leave few values."""
     entries: Sequence[Mapping[str, Any]] = report.details.get("heavily_generalized_columns", ())
     return [*_mostly_withheld(words, report), *_lost(words, entries), *_few_left(words, report)]
 
 
 def _lost(words: Messages, entries: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return the columns that lost much; those with the same remedy, or none, are combined."""
-    alike: dict[str, list[Mapping[str, Any]]] = {}
-    for entry in entries:
-        alike.setdefault(_remedy(words, entry), []).append(entry)
-    return [line for remedy, group in alike.items() for line in _lost_alike(words, remedy, group)]
-
-
-def _lost_alike(words: Messages, remedy: str, group: Sequence[Mapping[str, Any]]) -> list[str]:
-    if len(group) <= MOST_SINGLE:
-        return [lost_column(words, entry) for entry in group]
-    names = [words["lost.column_each"].format(column=entry["column"], **_left(words, entry)) for entry in group]
-    return [enumeration(words, words["lost.column_many"], names, remedy=remedy)]
+    """Return the columns that lost much; more than a few are combined."""
+    if len(entries) <= MOST_SINGLE:
+        return [lost_column(words, entry) for entry in entries]
+    names = [words["lost.column_each"].format(column=entry["column"], **_left(words, entry)) for entry in entries]
+    return [enumeration(words, words["lost.column_many"], names)]
 
 
 def lost_column(words: Messages, column: Mapping[str, Any]) -> str:
-    """Return one heavily generalized column, with the cheapest change that preserves it, if known."""
-    return " ".join(filter(None, (_loss_of(words, column), _remedy(words, column))))
-
-
-def _loss_of(words: Messages, column: Mapping[str, Any]) -> str:
+    """Return one heavily generalized column."""
     several = "lost.column_more" if column["labels"] >= column["values"] else "lost.column"
     key = {0: "lost.column_none", 1: "lost.column_one"}.get(column["labels"], several)
     return words[key].format(column=column["column"], **_left(words, column))
@@ -127,28 +116,40 @@ def _left(words: Messages, column: Mapping[str, Any]) -> dict[str, str]:
     return {"share": words.percent(column["share_lost"]), **counts}
 
 
-def _remedy(words: Messages, column: Mapping[str, Any]) -> str:
-    """Return which tested change preserves a column; or that none does, or that there was no time."""
-    kept = _kept_by(words, column)
-    if column.get("levels_to_allow"):
-        return words["lost.levels_and"].format(remedy=kept) if kept else words["lost.levels"]
-    if kept or column.get("remedies_untried"):
-        return kept or words["lost.untried"]
-    if column.get("remedies_cut_short"):
-        return words["lost.cut_short"]
-    return words["lost.no_remedy_levels" if column.get("levels_tried") else "lost.no_remedy"]
+def remedies(words: Messages, report: Report) -> list[str]:
+    """Return the tested changes of the plan that lose less, and the cost of each model, if they were requested."""
+    advice: Mapping[str, Any] | None = report.details.get("advice")
+    return [] if advice is None else told_advice(words, advice)
 
 
-def _kept_by(words: Messages, column: Mapping[str, Any]) -> str:
-    """Return what would preserve a column, other than different levels; empty if nothing does."""
-    rows, other, method = (column.get(key) for key in ("rows_to_suppress", "column_to_remove", "method_to_use"))
-    if rows is not None:
-        return words["lost.more"].format(rows=words.count(rows), column=column["column"])
-    if other is not None:
-        return words["lost.other"].format(other=other, column=column["column"])
-    if method is not None:
-        return words["lost.method"].format(method=method, column=column["column"])
-    return ""
+def told_advice(words: Messages, advice: Mapping[str, Any]) -> list[str]:
+    """Return tested changes of a plan and the cost of its models in sentences."""
+    changes = [_remedy(words, number, one) for number, one in enumerate(advice["remedies"], 1)]
+    return [*(changes or [words["remedy.none"]]), *(_cost(words, one) for one in advice["costs"])]
+
+
+def _remedy(words: Messages, number: int, remedy: Mapping[str, Any]) -> str:
+    figures = {"number": str(number), "change": "; ".join(remedy["change"])}
+    figures |= _outcome(words, "after", remedy["after"])
+    if remedy["before"] is None:
+        return words["remedy.attainable"].format(**figures)
+    return words["remedy.change"].format(**figures, **_outcome(words, "before", remedy["before"]))
+
+
+def _cost(words: Messages, cost: Mapping[str, Any]) -> str:
+    names = {"model": words.get(f"glossary.{cost['model']}", cost["model"]), "column": cost["column"]}
+    if cost["without"] is None or cost["before"] is None:
+        return words["remedy.cost_unknown" if cost["without"] is None else "remedy.cost_all"].format(**names)
+    points = 100 * (cost["before"]["loss"] - cost["without"]["loss"])
+    return words["remedy.cost"].format(**names, points=words.figure(f"{points:.1f}"))
+
+
+def _outcome(words: Messages, when: str, outcome: Mapping[str, Any]) -> dict[str, str]:
+    return {
+        f"loss_{when}": words.percent(outcome["loss"]),
+        f"rows_{when}": words.count(outcome["suppressed_rows"]),
+        f"risk_{when}": words.percent(outcome["highest_risk"]),
+    }
 
 
 def _few_left(words: Messages, report: Report) -> list[str]:

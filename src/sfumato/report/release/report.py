@@ -54,6 +54,7 @@ def text(report: Report) -> str:
         *_policy(report),
         *_lines("question", questions.summary_lines(words_in(), report)),
         *_lines("LOST", findings.heavily_generalized_columns(words_in(), report)),
+        *_lines("TRIED", findings.remedies(words_in(), report)),
         f"  seconds       {report.seconds.total:.2f} (search {report.seconds.search:.3f}, engine {report.engine})",
     ]
     return "\n".join([*lines, *(f"  note          {remark}" for remark in report.notes)]) + "\n"
@@ -163,6 +164,7 @@ def html(dossier: ReportData) -> str:
         sections.verdict(dossier),
         sections.inference_risks(dossier),
         sections.lost(dossier),
+        sections.remedies(dossier),
         sections.limits(dossier),
         approval.document(words, sign_off.document_rows(dossier)),
         sections.key_figures(dossier),

@@ -66,6 +66,12 @@ def lost(dossier: ReportData) -> str:
     return _warning(dossier.words["lost.head"], findings.heavily_generalized_columns(dossier.words, dossier.report))
 
 
+def remedies(dossier: ReportData) -> str:
+    """Return the tested changes of the plan, if they were requested."""
+    told = findings.remedies(dossier.words, dossier.report)
+    return section(dossier.words["remedy.head"], listing(told)) if told else ""
+
+
 def _warning(head: str, lines: list[str]) -> str:
     return f'<div class="verdict bad"><strong>{escape(head)}</strong>{listing(lines)}</div>' if lines else ""
 

@@ -24,8 +24,6 @@ from sfumato.pipelines.release import anonymize
 from sfumato.pipelines.release_stages.counting import frequency_table
 from sizes import size
 
-pytestmark = pytest.mark.usefixtures("no_remedies")
-
 LOSSES = ("discernibility", "classification", "loss-metric")
 
 

@@ -21,8 +21,6 @@ from sfumato.pipelines.release import anonymize
 from sfumato.values import replace
 from sizes import size
 
-pytestmark = pytest.mark.usefixtures("no_remedies")
-
 TREE = {"type": "tree", "parents": {"a": "vowel", "e": "vowel", "i": "vowel", "b": "consonant", "c": "consonant"}}
 COLUMNS = {
     "age": {

@@ -14,7 +14,6 @@ from sfumato.pipelines.release import anonymize
 from sfumato.pipelines.verify import verify
 from sizes import size
 
-pytestmark = pytest.mark.usefixtures("no_remedies")
 KEYS = ["urbrur", "roof", "walls", "water", "electcon", "relat", "sex"]
 
 

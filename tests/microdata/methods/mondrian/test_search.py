@@ -20,8 +20,6 @@ from sfumato.microdata.plan.read import read_plan
 from sfumato.pipelines.release import anonymize
 from sizes import size
 
-pytestmark = pytest.mark.usefixtures("no_remedies")
-
 TREE = {"type": "tree", "parents": {"a": "vowel", "e": "vowel", "i": "vowel", "b": "consonant", "c": "consonant"}}
 
 

@@ -278,17 +278,6 @@ def _ends(plan: Plan, table: FrequencyTable, place: int) -> tuple[int, int]:
     return min(column.min_level, top), top if column.max_level is None else min(column.max_level, top)
 
 
-def with_all_levels(plan: Plan) -> Plan:
-    """Return the plan with every level of its columns allowed."""
-    columns = {
-        name: replace(column, min_level=0, max_level=None)
-        if column.min_level or column.max_level is not None
-        else column
-        for name, column in plan.columns.items()
-    }
-    return replace(plan, columns=columns)
-
-
 def problem_of(
     plan: Plan, method: FullDomain, table: FrequencyTable, progress: ProgressCallback | None = None
 ) -> LatticeProblem:
