@@ -3,9 +3,9 @@
 import numpy as np
 import polars as pl
 import pytest
-from refusals import refused
 
 import sfumato as sf
+from refusals import refused
 from sfumato.errors import PlanError, UnattainableError
 from sfumato.localization.messages import words_in
 from sfumato.pipelines import remedies as module

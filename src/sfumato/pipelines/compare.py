@@ -32,6 +32,7 @@ from sfumato.microdata.plan.write import plan_dict
 from sfumato.microdata.release_report import COMPARED_LOSS, ComparisonRun, Runs
 from sfumato.pipelines.release_folder import Drawing
 from sfumato.pipelines.release_stages.counting import frequency_table
+from sfumato.pipelines.release_stages.missing_hierarchies import with_hierarchies
 from sfumato.report.compare import as_csv, comparison_charts, drawn, html
 from sfumato.report.html_page import fragment
 from sfumato.values import Value, replace
@@ -158,7 +159,8 @@ def compare(
     """
     requested = read_plan(plan)
     with closing(open_engine(data, requested, engine)) as source:
-        resolved = resolve(requested, source.columns)
+        completed = with_hierarchies(requested.with_others(source.columns), source)
+        resolved = resolve(completed, source.columns)
         grid = _Grid(resolved, tuple(dict.fromkeys(methods)), _ks(resolved, k), _budgets(resolved, suppression))
         table = frequency_table(resolved, source)
     cells = tuple(grid.run(table, progress or (lambda _words, _done, _all: None)))

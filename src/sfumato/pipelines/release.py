@@ -30,7 +30,7 @@ from sfumato.microdata.recoding.mapping import SuppressionHandling
 from sfumato.microdata.recoding.reference import persons_by_label, weights_by_label
 from sfumato.microdata.verdict import Verdict, judge_plan
 from sfumato.pipelines.release_folder import ProgressCallback, Release, ReleaseReport
-from sfumato.pipelines.release_stages.build_report import ReleaseOutcome, report_of, sensitive_shares
+from sfumato.pipelines.release_stages.build_report import ReleaseOutcome, report_of, sensitive_shares, unneeded
 from sfumato.pipelines.release_stages.counting import (
     SharedCounts,
     check_texts,
@@ -41,6 +41,7 @@ from sfumato.pipelines.release_stages.counting import (
     recount,
 )
 from sfumato.pipelines.release_stages.disclosure import disclosure
+from sfumato.pipelines.release_stages.missing_hierarchies import with_hierarchies
 from sfumato.pipelines.release_stages.published_columns import handling_of, with_limits
 from sfumato.pipelines.release_stages.release_check import refuse, release_check
 from sfumato.schema.paths import PlanPath
@@ -216,7 +217,8 @@ def _resolve(
         from sfumato.pipelines.policy_completion import with_policy
 
         sourced = with_policy(sourced, source)
-    plan = resolve(sourced, source.columns)
+    completed = with_hierarchies(sourced.with_others(source.columns), source)
+    plan = resolve(completed, source.columns)
     # A policy may choose columns with codes that mean missing in one column.
     if plan.source_data.codes != requested.source_data.codes:
         source = opens(plan)
@@ -241,6 +243,7 @@ def _resolve(
         keys = keys_of(plan)
         check_single(plan, source)
     plan, notes = with_limits(plan, source)
+    notes = (*notes, *unneeded(completed))
     return Job(plan, source, SharedCounts(plan, source), progress, keys, matched, notes)
 
 

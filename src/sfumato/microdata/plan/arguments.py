@@ -7,7 +7,7 @@ from typing import Any, get_args
 from sfumato.errors import PlanError, PlanIssue, issue
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.microdata.plan.methods import Method
-from sfumato.microdata.plan.model import ColumnPlan, RequestedPlan
+from sfumato.microdata.plan.model import REMOVED_ROLES, ColumnPlan, RequestedPlan
 from sfumato.microdata.plan.parts import OutputPlan, PolicyPlan, UtilityPlan
 from sfumato.microdata.plan.write import PLAN
 from sfumato.microdata.questions.question import PurposePlan
@@ -99,8 +99,12 @@ def at_column(name: str) -> Iterator[None]:
 
 
 def refuse_contradictions(plan: RequestedPlan) -> None:
-    """Refuse models of columns that have another role."""
+    """Refuse models of columns that are published in another role; those of removed columns are needless."""
     about = [(name, plan.columns[name].role) for one in plan.privacy if (name := one.column) in plan.columns and name]
-    faults = [issue(f"columns.{name}", "about", name=role) for name, role in about if role != "sensitive"]
+    faults = [
+        issue(f"columns.{name}", "about", name=role)
+        for name, role in about
+        if role not in ("sensitive", *REMOVED_ROLES)
+    ]
     if faults:
         raise PlanError.listing(faults)

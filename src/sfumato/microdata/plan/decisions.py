@@ -12,7 +12,7 @@ from sfumato.schema.scalar import Scalar
 UNDECIDED = "undecided"
 _NAMES = ListSchema(Scalar(), about="undecided columns by name, or by a pattern in which * stands for any text")
 DECIDE: RecordSchema[dict[str, Any]] = RecordSchema(
-    {role: KeySchema(_NAMES) for role in ("identifier", "sensitive", "insensitive")},
+    {role: KeySchema(_NAMES) for role in ("identifier", "quasi-identifier", "sensitive", "insensitive")},
     dict,
     "the roles of undecided columns, many in one line",
 )

@@ -22,7 +22,7 @@ from sfumato.microdata.plan.methods import (
     Optimal,
     SafePub,
 )
-from sfumato.microdata.plan.model import ColumnPlan, Plan, RequestedPlan, Role
+from sfumato.microdata.plan.model import REMOVED_ROLES, ColumnPlan, Plan, RequestedPlan, Role
 from sfumato.microdata.questions.question import unknown_columns
 from sfumato.values import replace
 
@@ -34,7 +34,7 @@ def resolve(plan: RequestedPlan, columns: Iterable[str] = ()) -> Plan:
     """Return the plan as carried out: the columns of the data that it leaves to `other` have that role.
 
     The checks of reading a plan are repeated, because a role may contradict other parts of the plan. What a
-    policy chooses must have been chosen before.
+    policy chooses must have been chosen before. Models of removed columns are left out.
 
     Args:
         columns: Names of the columns of the data.
@@ -42,7 +42,9 @@ def resolve(plan: RequestedPlan, columns: Iterable[str] = ()) -> Plan:
     Raises:
         PlanError: The plan has issues; the error lists all of them.
     """
-    resolved = _made(plan.with_others(columns))
+    complete = plan.with_others(columns)
+    needless = needless_models(complete)
+    resolved = _made(replace(complete, privacy=tuple(model for model in complete.privacy if model not in needless)))
     if faults := faults_between(resolved):
         raise PlanError.listing(faults)
     return resolved if resolved.secret else resolved.with_secret()
@@ -65,13 +67,8 @@ def faults_between(plan: RequestedPlan) -> list[PlanIssue]:
         faults.append(issue("privacy", "no_promise"))
     if not plan.quasi_identifiers and not chosen_later:
         faults.append(issue("columns", "no_quasi"))
-    for name in plan.quasi_identifiers:
-        if (
-            plan.columns[name].hierarchy is None
-            and isinstance(plan.method, FullDomain | Auto | SafePub)
-            and not plan.microaggregated
-        ):
-            faults.append(issue(f"columns.{name}", "needs_ladder"))
+    if isinstance(plan, Plan):  # until then the data may give them one
+        faults.extend(issue(f"columns.{name}", "needs_ladder") for name in without_hierarchy(plan))
     if isinstance(plan.method, Mondrian):
         faults.extend(level_faults(plan))
     faults.extend(_loss_faults(plan))
@@ -82,8 +79,10 @@ def faults_between(plan: RequestedPlan) -> list[PlanIssue]:
     faults.extend(sampling_faults(plan))
     faults.extend(relation_faults(plan))
     faults.extend(_protection_faults(plan))
+    needless = needless_models(plan)
     for place, model in enumerate(plan.privacy):
-        faults.extend(_promise_faults(plan, model, f"privacy[{place}]"))
+        if model not in needless:
+            faults.extend(_promise_faults(plan, model, f"privacy[{place}]"))
     faults.extend(_column_faults(plan, plan.utility.target, "utility.target"))
     faults.extend(_purpose_faults(plan))
     faults.extend(_partition_faults(plan))
@@ -98,6 +97,19 @@ def faults_between(plan: RequestedPlan) -> list[PlanIssue]:
     if plan.data.on_missing == "any" and any(model.judges != "sizes" for model in plan.guarantees):
         faults.append(issue("data.on_missing", "any_alone"))
     return faults
+
+
+def without_hierarchy(plan: RequestedPlan) -> list[str]:
+    """Return the quasi-identifiers that need a hierarchy for the method of the plan and have none."""
+    if plan.microaggregated or not isinstance(plan.method, FullDomain | Auto | SafePub):
+        return []
+    return [name for name in plan.quasi_identifiers if plan.columns[name].hierarchy is None]
+
+
+def needless_models(plan: RequestedPlan) -> tuple[PrivacyModel, ...]:
+    """Return the models of columns that the plan removes: nothing of these is published that they could protect."""
+    removed = plan.named(*REMOVED_ROLES)
+    return tuple(model for model in plan.privacy if model.column in removed and model.published_subset is None)
 
 
 def _protection_faults(plan: RequestedPlan) -> list[PlanIssue]:

@@ -82,17 +82,12 @@ class SuggestedPlan(Value):
             return ""
         names = json.dumps([name for one in families for name in patterns_for(one, undecided)], ensure_ascii=False)
         about = (
-            f"Undecided columns: {len(undecided)}, in {len(families)} families. This line decides all of them, each "
+            f"{len(undecided)} of {len(self.plan['columns'])} columns are undecided. This line decides them; "
+            "name each under its role: identifier, quasi-identifier, sensitive or insensitive."
         )
-        about += "under the role that you move it to (identifier, sensitive or insensitive):"
-        line = fill(
-            f"decide: {{sensitive: {names}}}",
-            106,
-            subsequent_indent="  ",
-            break_long_words=False,
-            break_on_hyphens=False,
-        )
-        return indent(f"{fill(about, 106)}\n{line}\n", "# ")
+        line = f"decide: {{sensitive: {names}}}"
+        wrapped = fill(line, 106, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
+        return indent(f"{fill(about, 106)}\n{wrapped}\n", "# ")
 
 
 def _yaml(part: dict[str, Any]) -> str:

@@ -23,7 +23,8 @@ from sfumato.microdata.methods.full_domain.problem import levels_allowed
 from sfumato.microdata.methods.search_result import Result
 from sfumato.microdata.models.model import requested_class_size
 from sfumato.microdata.perturbation.plan import SwapHouseholds
-from sfumato.microdata.plan.model import REMOVED_ROLES, Plan
+from sfumato.microdata.plan.model import REMOVED_ROLES, Plan, RequestedPlan
+from sfumato.microdata.plan.resolve import needless_models
 from sfumato.microdata.recoding.mapping import AbsentTexts, Recoding, absent_texts, tells_something
 from sfumato.microdata.release_report import ClassFigures, LossFigure, Timings, metrics
 from sfumato.microdata.verdict import Verdict
@@ -65,6 +66,13 @@ def blanked_words(plan: Plan, absent: Mapping[str, AbsentTexts]) -> tuple[str, .
     rare = _quoted(name for name, entry in absent.items() if entry.is_rare_word(plan))
     told = ((Message("note.missing"), several), (Message("note.rare_missing"), rare))
     return tuple(text.format(names=names) for text, names in told if names)
+
+
+def unneeded(plan: RequestedPlan) -> tuple[str, ...]:
+    """Return a note on models that are left out because the plan removes their column."""
+    models = needless_models(plan)
+    names = _quoted(dict.fromkeys(model.column or "" for model in models))
+    return (Message("note.needless_models", names=names),) if models else ()
 
 
 def _quoted(names: Iterable[str]) -> str:
