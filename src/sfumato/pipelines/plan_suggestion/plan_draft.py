@@ -330,6 +330,19 @@ def proposed_promise(column: str, counts: Mapping[str, int], missing: int, k: in
     return {"model": "l-diversity", "variant": "distinct", "l": 3 if many else 2, "column": column}
 
 
+def rare_promise(column: str, counts: Mapping[str, int], missing: int, k: int) -> dict[str, Any] | None:
+    """Return a model by which no class consists mostly of a rare value; None without rare ones, or with too many.
+
+    >>> rare_promise("hiv", {"pos": 98, "neg": 2}, 0, 5)["values"]
+    ['neg']
+    """
+    rows = sum(counts.values()) + missing
+    rare = sorted(text for text, count in counts.items() if count <= _RARE_SHARE * rows)
+    if not 0 < len(rare) <= _MAX_NAMED:
+        return None
+    return {"model": "alpha-k-anonymity", "alpha": ALPHA, "k": k, "column": column, "values": rare}
+
+
 def _values(counts: Mapping[str, int]) -> dict[str, int]:
     """Return the rows of each value, with spelling variants merged."""
     if are_plain_numbers(counts):

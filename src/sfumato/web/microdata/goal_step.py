@@ -14,6 +14,9 @@ from sfumato.microdata.counts.frequency_table import FrequencyTable
 from sfumato.microdata.models.equivalence_classes import Counts
 from sfumato.microdata.models.persons import PERSONS, persons_in
 from sfumato.microdata.plan.read import read_plan
+from sfumato.microdata.publish_plan import PublishPlan
+from sfumato.microdata.rounding_suggestion import published_counts
+from sfumato.pipelines.plan_suggestion.plan_draft import proposed_promise, rare_promise
 from sfumato.policies.policy import Clause, policies
 from sfumato.service.problems import RefusedError
 from sfumato.service.workers.messages import CancelledWorkError
@@ -23,7 +26,7 @@ from sfumato.web.microdata.estimate import Estimate, Estimates
 from sfumato.web.microdata.method_choice import MethodChoice, fixed_levels, show_fixed_levels
 from sfumato.web.microdata.privacy_models import PrivacyModels, goal_words, names_persons
 from sfumato.web.page_layout import Area
-from sfumato.web.projects.loaded_data import Loaded, class_sizes, policy_models
+from sfumato.web.projects.loaded_data import Loaded, LoadedColumn, class_sizes, policy_models
 from sfumato.web.projects.workspace import Workspace
 
 NONE = ""
@@ -32,6 +35,8 @@ ONE_BY_ONE = ("mondrian", "local")
 # Models whose k counts rows of the data.
 OF_ROWS = ("k-anonymity", "alpha-k-anonymity")
 STRICTER = ("average-risk", "sample-uniqueness", "k-map", "global-risk", "population-uniqueness")
+# Codings of single numbers, after which models see the published values.
+CODINGS = {"round", "top", "bottom", "bin"}
 # Presets: the k, the l of every sensitive column (0: none), and the suppression limit.
 PURPOSES = {"public": (11, 3, 0.05), "research": (5, 2, 0.02), "internal": (3, 0, 0.01)}
 
@@ -241,19 +246,34 @@ def with_labels(text: str, promises: Sequence[Mapping[str, Any]], words: Message
 
 
 def purpose_models(plan: dict[str, Any], name: str, loaded: Loaded) -> list[dict[str, Any]]:
-    """Return the models of a preset: k-anonymity, and diversity of sensitive columns if the preset has it.
-
-    A column of two values has at most two of them in a class, and a constant column is not diverse.
-    """
+    """Return the models of a preset: k-anonymity, and one for each sensitive column if the preset has diversity."""
     k, least, _ = PURPOSES[name]
-    sensitive = [column for column, entry in plan["columns"].items() if entry["role"] == "sensitive"]
-    asked = {column: min(least, len(loaded.column(column).counts)) for column in sensitive}
-    diverse = [
-        {"model": "l-diversity", "l": most, "variant": "distinct", "column": column}
-        for column, most in asked.items()
-        if most > 1
-    ]
-    return [{"model": "k-anonymity", "k": min(k, max(loaded.rows // 2, 1))}, *diverse]
+    k = min(k, max(loaded.rows // 2, 1))
+    sensitive = [column for column, entry in plan["columns"].items() if entry["role"] == "sensitive" and least]
+    models = (_model_of(loaded.column(column), plan["columns"][column], k, least) for column in sensitive)
+    return [{"model": "k-anonymity", "k": k}, *filter(None, models)]
+
+
+def _model_of(column: LoadedColumn, entry: dict[str, Any], k: int, least: int) -> dict[str, Any] | None:
+    """Return the model of a sensitive column, as `suggest` chooses it: rare values get a limit of their proportion.
+
+    Diversity of rare values would need classes as large as they are rare. A column of two values has at most two of
+    them in a class, and a constant column is not diverse.
+    """
+    own = column.read_by(entry)
+    counts = _published_counts(own, entry.get("publish"))
+    model = proposed_promise(own.name, counts, own.missing, k) or rare_promise(own.name, counts, own.missing, k)
+    if model is None or model["model"] != "l-diversity":
+        return model
+    most = min(least, len(counts))
+    return model | {"l": most} if most > 1 else None
+
+
+def _published_counts(column: LoadedColumn, publish: object) -> Mapping[str, int]:
+    """Return the rows of each value of a column as it is published."""
+    if not isinstance(publish, dict) or not publish.keys() <= CODINGS:
+        return column.counts
+    return published_counts(PublishPlan(**publish), column.counts)
 
 
 class PolicyChoice:
