@@ -60,7 +60,7 @@ def test_a_hierarchy_fits_all_values_or_is_none() -> None:
 def test_a_column_is_removed_by_its_role_alone(role: str) -> None:
     """Although a privacy model names it: nothing of it is published."""
     report = anonymize(FRAME, plan_of(ill={"role": role})).report
-    assert report.removed_columns == ("ill",) and [one.model for one in report.models] == ["k-anonymity"]
+    assert "ill" in report.removed_columns and [one.model for one in report.models] == ["k-anonymity"]
     assert any(getattr(note, "code", "") == "note.needless_models" for note in report.notes)
 
 

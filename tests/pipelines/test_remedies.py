@@ -113,7 +113,7 @@ def test_the_cost_of_each_model_is_told_in_both_languages() -> None:
     assert (first.column, second.column) == ("ill", "pay")
     assert first.before is not None and first.without is not None and first.without.loss < first.before.loss
     for language in ("en", "de"):
-        told = findings.told_advice(words_in(language), advice.to_dict())
+        told = findings.advice_sentences(words_in(language), advice.to_dict())
         assert any(
             "ill" in line and f"{100 * (first.before.loss - first.without.loss):.0f}"[:1] in line for line in told
         )

@@ -150,12 +150,12 @@ def _advice(plan: "RequestedPlan", data: str | None, engine: Any, progress: Prog
     """Try changes of a plan; if the plan itself cannot be released, print them before it fails."""
     from sfumato.localization.messages import words_in
     from sfumato.pipelines.remedies import advise
-    from sfumato.report.release.findings import told_advice
+    from sfumato.report.release.findings import advice_sentences
 
     advice = advise(data, plan, engine=engine, progress=progress)
     if advice.fails:
         progress.close()
-        typer.echo("\n".join(told_advice(words_in(), advice.to_dict())))
+        typer.echo("\n".join(advice_sentences(words_in(), advice.to_dict())))
     return advice
 
 

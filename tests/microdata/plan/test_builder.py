@@ -110,7 +110,7 @@ def test_plans_go_to_yaml_and_back(plan, tmp_path):
         ),
         (lambda: Plan().column("age", "quasi", hierarchy=suppress_all()), "columns.age"),
         (lambda: Plan().column("name", "identifier", weight=2), "columns.name: weight"),
-        (lambda: PLAN.identifiers("illness"), "columns.illness: is identifier, but a privacy model refers to it"),
+        (lambda: PLAN.insensitive("illness"), "columns.illness: is insensitive, but a privacy model refers to it"),
         (lambda: PLAN.without("nobody"), 'no column "nobody"'),
         (lambda: intervals(5, 12), "no multiple"),
         (intervals, "either widths or bounds"),

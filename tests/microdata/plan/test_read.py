@@ -115,7 +115,6 @@ def test_faults_within_parts_do_not_hide_faults_between_them() -> None:
         data__on_invalid="eror",
         privacy__1__column="ilness",
         method={"name": "optimal", "loss": "classification"},
-        columns__sex={"role": "quasi-identifier"},
         utility={"target": "nite"},
     )
     with pytest.raises(PlanError) as caught:
@@ -124,7 +123,6 @@ def test_faults_within_parts_do_not_hide_faults_between_them() -> None:
         "data.on_invalid",
         "privacy[1].column",
         "method.class",
-        "columns.sex",
         "utility.target",
     }
 

@@ -119,10 +119,10 @@ def _left(words: Messages, column: Mapping[str, Any]) -> dict[str, str]:
 def remedies(words: Messages, report: Report) -> list[str]:
     """Return the tested changes of the plan that lose less, and the cost of each model, if they were requested."""
     advice: Mapping[str, Any] | None = report.details.get("advice")
-    return [] if advice is None else told_advice(words, advice)
+    return [] if advice is None else advice_sentences(words, advice)
 
 
-def told_advice(words: Messages, advice: Mapping[str, Any]) -> list[str]:
+def advice_sentences(words: Messages, advice: Mapping[str, Any]) -> list[str]:
     """Return tested changes of a plan and the cost of its models in sentences."""
     changes = [_remedy(words, number, one) for number, one in enumerate(advice["remedies"], 1)]
     return [*(changes or [words["remedy.none"]]), *(_cost(words, one) for one in advice["costs"])]
