@@ -67,7 +67,7 @@ def test_a_release_without_questions_is_as_before() -> None:
 
 
 def test_regressions_need_an_extra(monkeypatch) -> None:
-    monkeypatch.setattr("sfumato.pipelines.release_stages.rehearsal.LIBRARIES", ("no_such_library",))
+    monkeypatch.setattr("sfumato.pipelines.release_stages.question_answers.LIBRARIES", ("no_such_library",))
     plan = sf.Plan(sf.KAnonymity(2), other="insensitive").quasi("sex").identifiers("name")
     with pytest.raises(EngineError, check=coded("engine.extra")):
         sf.anonymize(four_rows().to_polars(), plan.asking("illness ~ sex"))

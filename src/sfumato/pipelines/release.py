@@ -43,6 +43,7 @@ from sfumato.pipelines.release_stages.counting import (
 from sfumato.pipelines.release_stages.disclosure import disclosure
 from sfumato.pipelines.release_stages.missing_hierarchies import with_hierarchies
 from sfumato.pipelines.release_stages.published_columns import handling_of, with_limits
+from sfumato.pipelines.release_stages.question_answers import analysis_findings, check_libraries
 from sfumato.pipelines.release_stages.release_check import refuse, release_check
 from sfumato.schema.paths import PlanPath
 from sfumato.values import Value, replace
@@ -223,10 +224,7 @@ def _resolve(
     if plan.source_data.codes != requested.source_data.codes:
         source = opens(plan)
     check_texts(plan, source)
-    if plan.purpose.questions:
-        from sfumato.pipelines.release_stages.rehearsal import check_libraries
-
-        check_libraries(plan)
+    check_libraries(plan)
     progress.begin = perf_counter()
     matched: MatchedRelease | None = None
     keys: Mapping[str, PseudonymKey] = {}
@@ -384,12 +382,8 @@ def _report(
     seconds = {**job.progress.seconds, "total": perf_counter() - job.progress.begin}
     report = report_of(plan, source, outcome, seconds)
     shares = dict(sensitive_shares(plan, source, written.rows, job.counts, table.rows))
-    asked = {}
-    if plan.purpose.questions:
-        from sfumato.pipelines.release_stages.rehearsal import question_findings
-
-        asked = question_findings(plan, source, written.rows, table, job.counts)
-    details = {**report.details, **({"sensitive_shares": shares} if shares else {}), **findings, **asked}
+    analyzed = analysis_findings(plan, source, written.rows, draft.model_table, recounted.counts, job.counts)
+    details = {**report.details, **({"sensitive_shares": shares} if shares else {}), **findings, **analyzed}
     return replace(report, details=details)
 
 

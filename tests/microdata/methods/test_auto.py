@@ -9,6 +9,7 @@ from sfumato.localization.messages import words_in
 from sfumato.microdata.methods import auto
 from sfumato.microdata.plan.methods import Local, Mondrian
 from sfumato.microdata.plan.write import plan_dict
+from sfumato.microdata.questions.star_bias import StarBias
 from sfumato.pipelines.release import anonymize
 
 AGE = {"type": "intervals", "start": 0, "end": 100, "widths": [5, 20]}
@@ -197,3 +198,19 @@ class TestTheWinner:
         assert evidence.after == left["after"] == len(labels)
         for lost in release.report.details.get("heavily_generalized_columns", ()):
             assert (lost["values"], lost["labels"]) == (2, len(labels))
+
+
+def test_a_method_whose_suppression_depends_on_no_outcome_is_preferred(monkeypatch) -> None:
+    least = anonymize(rows(), plan(suppression=0.02)).report.method
+
+    def biased(plan, _table, _recoding):
+        return (StarBias("illness", None, 0.2),) if plan.method.name == least else ()
+
+    monkeypatch.setattr(auto, "predicted_bias", biased)
+    report = anonymize(rows(), plan(suppression=0.02)).report
+    tried = {entry["method"]: entry for entry in report.details["methods_tried"]}
+    assert tried[least]["suppression_depends_on"] == ["illness"]
+    assert report.method != least and report.loss.value > tried[least]["loss"]
+    assert any("illness" in note for note in report.notes)
+    monkeypatch.setattr(auto, "predicted_bias", lambda *_: (StarBias("illness", None, 0.2),))
+    assert anonymize(rows(), plan(suppression=0.02)).report.method == least

@@ -1,7 +1,8 @@
 """Method `auto`: try local recoding, Mondrian by loss and the optimal node, and keep the one that loses least.
 
 The results are compared by the mean loss metric of the published rows, a suppressed row counting 1. A result that fully
-generalizes a column which another one preserves cannot win, because a mean would hide that. The loss is computed as in
+generalizes a column which another one preserves cannot win, because a mean would hide that. Nor can one whose
+suppression depends on more outcomes, because analysts would get wrong answers. The loss is computed as in
 the verification. No method is best for every table: with one level per column a few rare combinations dominate, and
 classes with labels of their own do not need a suitable hierarchy.
 """
@@ -23,6 +24,7 @@ from sfumato.microdata.methods.mondrian import search as mondrian
 from sfumato.microdata.methods.search_result import ProgressCallback, Result
 from sfumato.microdata.plan.methods import Auto, FullDomain, Local, Method, Mondrian, Optimal
 from sfumato.microdata.plan.model import Plan
+from sfumato.microdata.questions.star_bias import predicted_bias
 from sfumato.values import Value, replace
 
 # Losses that differ by less are equal; the method named first is taken.
@@ -34,6 +36,10 @@ WHY_SOMETHING = (
     "Local, mondrian and optimal were tried: {name} ({loss:.4f} on average, a suppressed row counting 1) preserves "
     "some of {columns}, of which {other} ({less:.4f}) preserves nothing."
 )
+WHY_UNBIASED = (
+    "Local, mondrian and optimal were tried: {name} loses {loss:.4f} on average, a suppressed row counting 1; with "
+    "{other} ({less:.4f}) suppression would depend on {columns}."
+)
 
 
 class Trial(Value):
@@ -44,6 +50,7 @@ class Trial(Value):
         lost: The columns that lose more than half of their information, as counted by the verification.
         gone: Columns with almost no information left.
         void: Columns with no information left.
+        biased: Outcomes on which suppression depends.
         error: Why there is no release.
     """
 
@@ -54,6 +61,7 @@ class Trial(Value):
     lost: frozenset[str] = frozenset()
     gone: frozenset[str] = frozenset()
     void: frozenset[str] = frozenset()
+    biased: frozenset[str] = frozenset()
     error: SfumatoError | None = None
 
     def to_dict(self) -> dict[str, Any]:
@@ -64,6 +72,7 @@ class Trial(Value):
         return entry | {
             "suppressed_rows": int(hidden.sum()),
             "columns_lost": sorted(self.lost),
+            "suppression_depends_on": sorted(self.biased),
             "proved_optimal": self.result.proved_optimal,
             "cut_short": self.result.cut_short,
         }
@@ -123,7 +132,8 @@ def _trial(plan: Plan, method: Method, table: FrequencyTable, progress: Progress
     shares = shares_lost(own, table, result)
     limits = (HALF, 1 - LEAST_LEFT, 1 - TIE)
     lost, gone, void = (frozenset(name for name, share in shares.items() if share > most) for most in limits)
-    return Trial(method, perf_counter() - begin, result, loss, lost, gone, void)
+    biased = frozenset(one.outcome for one in predicted_bias(own, table, result.recoding))
+    return Trial(method, perf_counter() - begin, result, loss, lost, gone, void, biased)
 
 
 def _search(plan: Plan, method: Method, table: FrequencyTable, progress: ProgressCallback | None) -> Result:
@@ -136,9 +146,12 @@ def _search(plan: Plan, method: Method, table: FrequencyTable, progress: Progres
 
 
 def _least(trials: Sequence[Trial]) -> Trial | None:
-    """Return the winner: the first of least loss among those with the fewest fully generalized columns."""
+    """Return the winner: of those with the fewest fully generalized columns, those with the least biased outcomes, and
+    of these the first of least loss.
+    """
     done = [trial for trial in trials if trial.loss is not None]
-    return _of_least_loss(_fewest(done, lambda trial: trial.void - _gone_in_all(done)))
+    preserving = _fewest(done, lambda trial: trial.void - _gone_in_all(done))
+    return _of_least_loss(_fewest(preserving, lambda trial: trial.biased))
 
 
 def _gone_in_all(trials: Sequence[Trial]) -> frozenset[str]:
@@ -166,6 +179,8 @@ def _why(won: Trial, trials: Sequence[Trial]) -> str:
     figures = {"name": won.method.name, "loss": won.loss, "other": least.method.name, "less": least.loss}
     if least is won:
         return WHY.format(**figures)
+    if least.biased > won.biased:
+        return WHY_UNBIASED.format(**figures, columns=", ".join(sorted(least.biased - won.biased)))
     hopeless = _gone_in_all([trial for trial in trials if trial.loss is not None])
     return WHY_SOMETHING.format(**figures, columns=", ".join(sorted(least.void - hopeless - won.void)))
 

@@ -22,7 +22,7 @@ SMALLEST_GROUP, MAY_CHANGE, MAY_TURN = 30, 0.1, 0.02
 MOST_SHOWN = 60
 
 
-class RehearsedAnswer(Value):
+class ComparedAnswer(Value):
     """A question, answered from the raw and from the published rows.
 
     Attributes:
@@ -57,7 +57,7 @@ def _shown(one: Answer) -> dict[str, Any]:
     }
 
 
-def rehearse(question: Question, raw: Rows, published: Rows) -> RehearsedAnswer:
+def compare_answers(question: Question, raw: Rows, published: Rows) -> ComparedAnswer:
     """Return a question answered from both, with the verdict.
 
     The same: every key term that is significant raw keeps its sign, and lies within two standard errors or a quarter.
@@ -78,8 +78,8 @@ def rehearse(question: Question, raw: Rows, published: Rows) -> RehearsedAnswer:
         compare = _compare_groups if of_table else _compare_terms
         verdict, reasons = compare(question, before, alike, after, merged)
     except Unanswerable as error:
-        return RehearsedAnswer(question, "impossible", (error.args[0],), before)
-    return RehearsedAnswer(question, verdict, reasons, before, after)
+        return ComparedAnswer(question, "impossible", (error.args[0],), before)
+    return ComparedAnswer(question, verdict, reasons, before, after)
 
 
 def _compare_terms(

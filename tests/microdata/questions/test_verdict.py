@@ -6,7 +6,7 @@ import pytest
 from sfumato.microdata.counts.frequency_table import ValueCounts
 from sfumato.microdata.questions.question import Question
 from sfumato.microdata.questions.rows import column_values, rows_of
-from sfumato.microdata.questions.verdict import rehearse
+from sfumato.microdata.questions.verdict import compare_answers
 
 ROWS = 2000
 
@@ -22,12 +22,12 @@ def counted(table) -> ValueCounts:
     return ValueCounts(tuple(table), tuple(values), np.array(codes, np.int32).T, np.ones(rows, np.int64), rows)
 
 
-def rehearsed(question, raw, published):
+def compared_answers(question, raw, published):
     asked = Question(**question) if isinstance(question, dict) else Question(question)
     names = [*asked.columns()]
     before, after = (counted({name: table[name] for name in names}) for table in (raw, published))
     columns = column_values(before, after, {}, {})
-    return rehearse(asked, rows_of(before, columns, "raw", {}), rows_of(after, columns, "published", {}))
+    return compare_answers(asked, rows_of(before, columns, "raw", {}), rows_of(after, columns, "published", {}))
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +61,7 @@ ALIKE = [
 
 @pytest.mark.parametrize("question, family, terms", ALIKE)
 def test_unchanged_rows_give_the_same_answer(survey, question, family, terms) -> None:
-    found = rehearsed(question, survey, survey)
+    found = compared_answers(question, survey, survey)
     assert found.verdict == "same" and found.reasons == ()
     assert found.raw.family == family and terms <= {
         name.replace("I(", "").replace("2)", "2") for name in found.raw.estimates
@@ -70,28 +70,28 @@ def test_unchanged_rows_give_the_same_answer(survey, question, family, terms) ->
 
 
 def test_coefficients_are_those_of_the_rows(survey) -> None:
-    found = rehearsed({"formula": "visits ~ age", "family": "poisson", "offset": "log(days)"}, survey, survey)
+    found = compared_answers({"formula": "visits ~ age", "family": "poisson", "offset": "log(days)"}, survey, survey)
     assert found.raw.estimates["age"].value == pytest.approx(0.02, abs=0.003)
-    mean = rehearsed("mean of visits by sex", survey, survey).raw.estimates["f"]
+    mean = compared_answers("mean of visits by sex", survey, survey).raw.estimates["f"]
     own = [int(number) for number, sex in zip(survey["visits"], survey["sex"]) if sex == "f"]
     assert (mean.value, mean.rows) == (pytest.approx(np.mean(own)), len(own))
 
 
 def test_ranges_are_read_as_midpoints(survey) -> None:
     decades = [f"{age[0]}0-{age[0]}9" for age in survey["age"]]
-    found = rehearsed("ill ~ age + sex", survey, survey | {"age": decades})
+    found = compared_answers("ill ~ age + sex", survey, survey | {"age": decades})
     assert found.verdict == "same"
     assert found.published.estimates["age"].value == pytest.approx(found.raw.estimates["age"].value, rel=0.1)
 
 
 def test_merged_categories_are_compared_with_raw_ones_merged_alike(survey) -> None:
     merged = ["{north, south}" if region in ("north", "south") else region for region in survey["region"]]
-    found = rehearsed({"formula": "ill ~ age + region"}, survey, survey | {"region": merged})
+    found = compared_answers({"formula": "ill ~ age + region"}, survey, survey | {"region": merged})
     assert found.verdict == "weaker" and {reason.code for reason in found.reasons} == {"question.why.merged"}
-    focused = rehearsed({"formula": "ill ~ age + region", "focus": ["age"]}, survey, survey | {"region": merged})
+    focused = compared_answers({"formula": "ill ~ age + region", "focus": ["age"]}, survey, survey | {"region": merged})
     assert focused.verdict == "same"
     # (an indicator of one of the two is unknown where the label covers both)
-    known = rehearsed("mean of (region == 'north') by sex", survey, survey | {"region": merged})
+    known = compared_answers("mean of (region == 'north') by sex", survey, survey | {"region": merged})
     assert known.published is None and known.verdict == "impossible"
 
 
@@ -100,10 +100,10 @@ def test_suppression_that_depends_on_the_outcome_gives_a_different_answer(survey
         "*" if (ill == "yes") == (int(age) > 45) and place % 20 else age
         for place, (age, ill) in enumerate(zip(survey["age"], survey["ill"]))
     ]
-    found = rehearsed("ill ~ age + sex", survey, survey | {"age": hidden})
+    found = compared_answers("ill ~ age + sex", survey, survey | {"age": hidden})
     assert found.verdict == "different"
     assert "question.why.turned" in {reason.code for reason in found.reasons}
-    table = rehearsed("mean of (ill == 'yes') by cut(age, [20, 40, 60, 80])", survey, survey | {"age": hidden})
+    table = compared_answers("mean of (ill == 'yes') by cut(age, [20, 40, 60, 80])", survey, survey | {"age": hidden})
     assert table.verdict == "different" and table.reasons[0].code == "question.why.order"
 
 
@@ -122,12 +122,12 @@ IMPOSSIBLE = [
 @pytest.mark.parametrize("question, changed, code", IMPOSSIBLE)
 def test_what_cannot_be_answered_says_why(survey, question, changed, code) -> None:
     table = survey | {"row": [str(row) for row in range(ROWS)]}
-    found = rehearsed(question, table, table | changed)
+    found = compared_answers(question, table, table | changed)
     assert found.verdict == "impossible" and found.reasons[0].code == f"question.why.{code}"
 
 
 def test_the_order_of_rows_changes_nothing(survey) -> None:
     turned = {name: column[::-1] for name, column in survey.items()}
     question = {"formula": "ill ~ age + region", "weights": "days"}
-    one, other = rehearsed(question, survey, survey), rehearsed(question, turned, turned)
+    one, other = compared_answers(question, survey, survey), compared_answers(question, turned, turned)
     assert one.to_dict() == other.to_dict()
