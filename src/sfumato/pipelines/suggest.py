@@ -25,13 +25,13 @@ from sfumato.hierarchies.role_detection.quasi_identifiers import (
     without_tells,
 )
 from sfumato.hierarchies.role_detection.role_reasons import COMMAS_IN_TEXTS, COSTLY, ENCODING, NA_IS_A_CODE
+from sfumato.hierarchies.role_detection.roles import suggest_all
 from sfumato.hierarchies.role_detection.suggestion import UNKNOWN_RANK, Suggestion
 from sfumato.hierarchies.role_detection.survey_codes import (
     CodeBook,
     Counts,
     codes_by_column,
     missing_codes,
-    suggest_labeled,
 )
 from sfumato.hierarchies.types import canonical
 from sfumato.localization.messages import Message
@@ -130,7 +130,7 @@ def suggest_plan(
     codes |= {name: [*some, *codes.get(name, ())] for name, some in limits.items()}
     engine = engine.without(codes)
     profiles = {name: profile_of(name, counts, (*missing, *codes.get(name, ()))) for name, counts in texts.items()}
-    alone = dict(_judged_alone(profiles, labels, looking))
+    alone = suggest_all(profiles, labels)
     looking.at("compare-columns")
     told = mark_dependent_columns(engine, with_context(alone, profiles), profiles)
     first = with_survey_weights(engine, told, profiles)
@@ -174,17 +174,6 @@ def _without(texts: Mapping[str, Counts], missing: Sequence[str]) -> Mapping[str
         name: {text: rows for text, rows in counts.items() if text not in absent} if absent & counts.keys() else counts
         for name, counts in texts.items()
     }
-
-
-def _judged_alone(
-    profiles: Mapping[str, Profile], labels: CodeBook, looking: ProgressReporter
-) -> Iterator[tuple[str, Suggestion]]:
-    """Yield the suggestion for each column by itself; columns with many texts take longest."""
-    whole, done = sum(len(profile.counts) for profile in profiles.values()), 0
-    for name, profile in profiles.items():
-        looking.at("look", done / max(whole, 1))
-        yield name, suggest_labeled(profile, labels)
-        done += len(profile.counts)
 
 
 def _without_tells(engine: RowCounter, draft: Draft) -> Draft:

@@ -8,7 +8,7 @@ import pytest
 from sfumato.hierarchies.role_detection.column_context import with_context
 from sfumato.hierarchies.role_detection.profile import Profile
 from sfumato.hierarchies.role_detection.quasi_identifiers import spare_parts
-from sfumato.hierarchies.role_detection.roles import suggest
+from sfumato.hierarchies.role_detection.roles import suggest, suggest_all
 from sfumato.hierarchies.role_detection.suggestion import Suggestion
 
 ROWS = 400
@@ -33,7 +33,7 @@ def roles_of(*profiles):
 
 def suggestions_of(*profiles):
     by_name = {profile.name: profile for profile in profiles}
-    return with_context({name: suggest(profile) for name, profile in by_name.items()}, by_name)
+    return with_context(suggest_all(by_name), by_name)
 
 
 CLINIC = (column("CRP_mg_l", decimal), column("Cholesterin", lambda dice: dice.randint(120, 300)))
@@ -174,11 +174,10 @@ def test_letters_of_sexes_beside_a_column_of_sexes_are_something_else():
         return dice.choice("MF")
 
     both = {profile.name: profile for profile in (column("Sex Code", letters), column("Zqx Cd", letters))}
-    alone = {name: suggest(profile) for name, profile in both.items()}
-    chosen = with_context(alone, both)
+    chosen = suggest_all(both)
     assert chosen["Sex Code"].concept == "sex"
     assert chosen["Zqx Cd"].concept is None
-    assert with_context({"Zqx Cd": alone["Zqx Cd"]}, both)["Zqx Cd"].concept == "sex"
+    assert suggest(both["Zqx Cd"]).concept == "sex"
 
 
 @pytest.mark.parametrize(

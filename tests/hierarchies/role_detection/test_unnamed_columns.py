@@ -55,9 +55,3 @@ def values(draw, rows=600):
 def test_values_tell_what_a_column_without_a_name_is(drawn, role, concept):
     suggestion = suggest(Profile("c7", Counter(drawn), len(drawn)))
     assert (suggestion.role, suggestion.concept) == (role, concept), suggestion.reason
-
-
-@pytest.mark.parametrize("draw", [lambda: DICE.choice(POSTCODES), lambda: int(DICE.gauss(172, 9))])
-def test_an_unknown_name_is_not_overruled_by_a_spread(draw):
-    drawn = values(draw)
-    assert suggest(Profile("zkq", Counter(drawn), len(drawn))).concept is None

@@ -10,13 +10,13 @@ from collections.abc import Collection, Mapping, Sequence
 from sfumato.hierarchies.role_detection import role_reasons
 from sfumato.hierarchies.role_detection.coded_numbers import LISTS
 from sfumato.hierarchies.role_detection.content_detection import distribution_of
+from sfumato.hierarchies.role_detection.evidence import evidence_of
 from sfumato.hierarchies.role_detection.lexicon.concepts import BY_KEY, WORDS
-from sfumato.hierarchies.role_detection.lexicon.name_terms import concepts_of, meanings_of, spoken_word, words_of
+from sfumato.hierarchies.role_detection.lexicon.name_terms import meanings_of, spoken_word, words_of
 from sfumato.hierarchies.role_detection.lexicon.value_terms import holds_words_of
 from sfumato.hierarchies.role_detection.profile import Profile
-from sfumato.hierarchies.role_detection.quasi_identifiers import judge_rest, quasi_identifier
+from sfumato.hierarchies.role_detection.quasi_identifiers import quasi_identifier
 from sfumato.hierarchies.role_detection.questionnaire_columns import answers_of, are_same, asked
-from sfumato.hierarchies.role_detection.role_evidence import evidence_of
 from sfumato.hierarchies.role_detection.suggestion import UNKNOWN_RANK, Suggestion
 from sfumato.hierarchies.role_detection.unexplained_numbers import (
     are_counts,
@@ -48,8 +48,6 @@ _FINDINGS = 4
 # Fewer rows allow no conclusion.
 _FEW_ROWS = 30
 _ROUNDS = 2
-# Codes of this length are ambiguous.
-_LETTERS = 2
 
 
 class _Told(Value):
@@ -63,7 +61,7 @@ class _Told(Value):
 
 def with_context(suggestions: Suggestions, profiles: Profiles) -> dict[str, Suggestion]:
     """Return the suggestions with unknown columns made sensitive if asked, answered or measured like sensitive ones."""
-    chosen = _without_second_codes(suggestions, profiles)
+    chosen = dict(suggestions)
     chosen |= breeds(chosen, profiles) | _weighed_by_doctors(chosen)
     unknown = [
         name
@@ -96,28 +94,6 @@ def _weighed_by_doctors(suggestions: Suggestions) -> dict[str, Suggestion]:
 
 def _tells_weight(name: str) -> bool:
     return bool({*words_of(name), *meanings_of(name)} & (WORDS["weighing"] | WORDS["units_of_weight"]))
-
-
-def _without_second_codes(suggestions: Suggestions, profiles: Profiles) -> dict[str, Suggestion]:
-    """Drop a concept found by letter codes alone if another column has it by its name.
-
-    M and F are sexes, but misdemeanors and felonies in a file with a column called sex.
-    """
-    by_name = {
-        name: one.concept in {concept.key for concept, _ in concepts_of(name)}
-        for name, one in suggestions.items()
-        if one.concept is not None
-    }
-    named = {suggestions[name].concept for name, told in by_name.items() if told}
-    second = [
-        name
-        for name, told in by_name.items()
-        if not told
-        and suggestions[name].concept in named
-        and suggestions[name].role == "quasi-identifier"
-        and max(map(len, profiles[name].values), default=0) <= _LETTERS
-    ]
-    return dict(suggestions) | {name: judge_rest(evidence_of(profiles[name])) for name in second}
 
 
 def _alike(

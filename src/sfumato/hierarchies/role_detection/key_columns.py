@@ -3,10 +3,13 @@
 import re
 from itertools import pairwise
 
+from sfumato.hierarchies.role_detection.coded_numbers import without_no_answers
+from sfumato.hierarchies.role_detection.content_detection import distribution_of
 from sfumato.hierarchies.role_detection.lexicon.concepts import WORDS
 from sfumato.hierarchies.role_detection.lexicon.name_terms import meanings_of
 from sfumato.hierarchies.role_detection.profile import Profile
 from sfumato.hierarchies.role_detection.suggestion import Suggestion
+from sfumato.hierarchies.role_detection.unexplained_numbers import are_bell_shaped
 from sfumato.hierarchies.types import numerals
 from sfumato.patterns import regex
 
@@ -33,6 +36,15 @@ _HEAVIEST, _ABOUT_ONE = 400, (0.8, 1.25)
 _FINE_NUMBER = regex(r"\d+[.,]\d{3,}")
 # Household members: minimum number of rows, maximum number of members; a later one is hardly ever more frequent.
 _SOME_MEMBERS, _MOST_MEMBERS, _RARER = 100, 30, 1.2
+_HEAVIEST_BODY = 400
+# How a spreadsheet writes an integer if some rows have none.
+_POINT_ZERO = regex(r"\.0+$")
+# A number, or one after the letters of a country or an authority; separators between its groups of digits.
+_GIVEN_NUMBER = regex(r"[A-Za-z]{0,4}[ ./-]?\d(?:[ ./-]?\d){4,}[A-Za-z]?")
+# This many digits in every value are no amount, whatever the name. Amounts with fewer are round.
+_NO_AMOUNT, _SOME_NUMBERS, _ROUND, _MOST_ROUND = 9, 5, "00", 0.1
+# Codes of a list are not evenly distributed: the most frequent one is much more frequent than others.
+_EVENLY = 4
 # An upper bound of the number of persons who ever lived.
 _MOST_PERSONS = 10**12
 
@@ -198,3 +210,34 @@ def are_keys_of_persons(profile: Profile) -> bool:
         return False
     rows = profile.present / profile.distinct_keys
     return rows >= REPEATED and profile.top_share * profile.present <= 4 * rows + 4
+
+
+def are_body_weights(profile: Profile) -> bool:
+    """Return whether numbers are concentrated around a middle, as what bodies weigh is."""
+    spread, whole = distribution_of(profile)
+    spread = without_no_answers(spread) if spread is not None and whole else None
+    return spread is not None and are_bell_shaped(spread) and spread.quantile(0.99) <= _HEAVIEST_BODY
+
+
+def are_given_numbers(profile: Profile) -> bool:
+    """Return whether numbers are so long, all of one length, that they are no amounts."""
+    return digits_of_given_numbers(profile) >= _NO_AMOUNT
+
+
+def digits_of_given_numbers(profile: Profile) -> int:
+    """Return the common number of digits of all numbers if these are no amounts; else 0."""
+    values = [_POINT_ZERO.sub("", value.strip()) for value in profile.sample]
+    numbers = [value for value in values if _GIVEN_NUMBER.fullmatch(value)]
+    if len(numbers) < max(_SOME_NUMBERS, UNIQUE_SHARE * len(values)):
+        return 0
+    lengths = [sum(map(str.isdigit, value)) for value in numbers]
+    usual = max({*lengths}, key=lengths.count)
+    alike = lengths.count(usual) >= UNIQUE_SHARE * len(values)
+    rounded = sum(value.endswith(_ROUND) for value in numbers) > _MOST_ROUND * len(numbers)
+    return usual if alike and not rounded else 0
+
+
+def is_evenly_used(profile: Profile) -> bool:
+    """Return whether no value is much more frequent than the others."""
+    rows = profile.present / len(profile.counts)
+    return profile.top_share * profile.present <= _EVENLY * rows + _EVENLY

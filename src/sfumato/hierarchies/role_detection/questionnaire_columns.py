@@ -86,6 +86,15 @@ def is_yes_or_no(profile: Profile) -> bool:
     return bool(values & _YES) and bool(values & _NO) and values <= _YES | _NO | _NEITHER
 
 
+def is_box(profile: Profile) -> bool:
+    """Return whether a column has one value or none: a box that was ticked or not.
+
+    >>> is_box(Profile("q3_4", {"Netflix": 3}, rows=7, missing=4))
+    True
+    """
+    return len(profile.counts) == 1 and profile.missing > 0
+
+
 def asked(unknown: Sequence[str], suggestions: Mapping[str, Suggestion], profiles: Mapping[str, Profile]) -> Chosen:
     """Return unknown columns with answers to questions, as sensitive ones.
 

@@ -1,5 +1,7 @@
 """Sentences that give the reasons for suggested roles; none of them contains a data value."""
 
+from typing import Any
+
 # The meaning of a concept or a format for the person of a row.
 PHRASES = {
     "email": "are e-mail addresses",
@@ -256,3 +258,32 @@ def by_codebook(reason: str, book: str) -> str:
     if " in its name: its values " in reason:
         return reason.replace(" in its name: its values ", f" in what the codebook of {book} says of it: its values ")
     return reason.replace(" in its name ", f" in what the codebook of {book} says of it ")
+
+
+def reason_of(key: str, evidence: Any) -> str:
+    """Return why a column has a concept."""
+    values, code = evidence.values, evidence.code
+    if code == "by_name":
+        return by_name(values["word"], key)
+    if code == "by_codebook":
+        return by_codebook(by_name(values["word"], key), values["book"])
+    if code in ("by_format", "by_values"):
+        return by_values(values["share"] / 100, "key" if key == "row" else key)
+    if code == "by_flag":
+        return by_name(values["word"], key)
+    if code == "time":
+        return TIME.format(what=values["what"][0].upper() + values["what"][1:])
+    if code == "remarks":
+        return REMARKS.format(word=values["word"])
+    if code.startswith("like."):
+        return LIKE[code[5:]]
+    return {
+        "row_numbers": ROW_NUMBERS,
+        "free_text": FREE_TEXT,
+        "own_text": OWN_TEXT,
+        "written": WRITTEN,
+        "repeating_codes": NO_WORD,
+        "question_text": QUESTION,
+        "box": QUESTION,
+        "group_codes": NO_WORD,
+    }[code]

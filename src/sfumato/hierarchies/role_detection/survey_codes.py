@@ -9,11 +9,7 @@ nines far above all other numbers (999 among ages).
 from collections.abc import Iterator, Mapping
 
 from sfumato.hierarchies.role_detection.lexicon.coded_names import CodebookLabel
-from sfumato.hierarchies.role_detection.lexicon.name_terms import concepts_of
 from sfumato.hierarchies.role_detection.profile import Profile
-from sfumato.hierarchies.role_detection.role_reasons import by_codebook
-from sfumato.hierarchies.role_detection.roles import suggest as suggest_column
-from sfumato.hierarchies.role_detection.suggestion import Suggestion
 from sfumato.patterns import regex
 from sfumato.values import Value, field, replace
 
@@ -42,7 +38,6 @@ _LEAST_ROWS, _FAR_ABOVE = 3, 2
 _LEAST_VALUES = 4
 # Row numbers: minimum number, and maximum ratio of the last number to their count.
 _LEAST_NUMBERED, _LEFT_OUT = 20, 1.5
-_WHOLE_NUMBERS = regex("; here (?:whole numbers|codes of .*?)(?=[.])")
 # Minimum proportion of the present values that have a label in categorical columns.
 _LABELED = 0.9
 
@@ -178,67 +173,37 @@ def _are_numbers(counts: Counts) -> bool:
         return False
 
 
-def suggest_labeled(profile: Profile, book: CodeBook) -> Suggestion:
-    """Suggest role and hierarchy of a column, by its labels if it has some.
+class LabeledColumn(Value):
+    """A column with its labels.
+
+    Attributes:
+        profile: Its profile, with labels instead of codes if nearly all values have one.
+        label: What its label says; empty without one.
+        coded: Whether its values are codes without an order.
+    """
+
+    profile: Profile
+    label: str = ""
+    book: str = ""
+    coded: bool = False
+
+
+def labeled(profile: Profile, book: CodeBook) -> LabeledColumn:
+    """Return a column with the labels of a statistical package, or of the codebook of a well-known file.
 
     >>> jobs = Profile("q17", {"1": 40, "2": 25, "3": 35}, rows=100)
     >>> labels = {"1": "employed", "2": "unemployed", "3": "retired"}
-    >>> suggest_labeled(jobs, CodeBook({"q17": "Employment status"}, {"q17": labels})).plan()
-    {'role': 'quasi-identifier', 'hierarchy': {'type': 'any'}}
+    >>> [*labeled(jobs, CodeBook({"q17": "Employment status"}, {"q17": labels})).profile.counts]
+    ['employed', 'unemployed', 'retired']
     """
-    if profile.name not in book.columns and profile.name not in book.values:
-        return _by_codebook(profile, book.public.get(profile.name))
-    labels = book.values.get(profile.name, {})
+    name = profile.name
+    if name not in book.columns and name not in book.values:
+        public = book.public.get(name)
+        return LabeledColumn(profile, public.text, public.book, public.coded) if public else LabeledColumn(profile)
+    labels = book.values.get(name, {})
     present = sum(rows for value, rows in profile.counts.items() if value in labels)
     coded = bool(labels) and present >= _LABELED * profile.present
     counts = {labels.get(value, value): rows for value, rows in profile.counts.items()} if coded else profile.counts
     if len(counts) < len(profile.counts):  # two codes with one label
         counts = profile.counts
-    names = [label for label in (book.columns.get(profile.name), profile.name) if label]
-    nameless, *suggestions = (
-        suggest_column(Profile(name, counts, profile.rows, profile.missing)) for name in ("", *names)
-    )
-    # The name that states how rows were sampled, else the first one more informative than the values.
-    told = next((one for one in suggestions if one.role in ("household", "weight")), None)
-    told = told or next((one for one in suggestions if one.reason != nameless.reason), suggestions[-1])
-    return _of_codes(told) if coded else told
-
-
-def _by_codebook(profile: Profile, label: CodebookLabel | None) -> Suggestion:
-    """Suggest role and hierarchy of a column by the codebook of a well-known file, if that has the column."""
-    named = suggest_column(profile)
-    # Codes of a list are few: they are no person keys, whatever a codebook says.
-    if label is None or _says_as_much(profile.name, label) or (label.coded and _names_persons(named)):
-        coded = label and label.coded and named.concept and not _names_persons(named)
-        return _of_codes(named) if coded else named
-    told = suggest_column(replace(profile, name=label.text))
-    if label.coded:
-        told = replace(told, reason=_WHOLE_NUMBERS.sub(f"; here {len(profile.counts)} categories", told.reason))
-    if told.concept is None and told.role not in ("household", "weight", "person"):
-        return named
-    told = replace(told, reason=by_codebook(told.reason, label.book))
-    return _of_codes(told) if label.coded and told.role in ("quasi-identifier", "sensitive") else told
-
-
-def _names_persons(suggestion: Suggestion) -> bool:
-    """Return whether a column is named after persons, and its values repeat as theirs do."""
-    return suggestion.role == "person" and suggestion.rank == 0
-
-
-def _says_as_much(name: str, label: CodebookLabel) -> bool:
-    """Return whether a name means the same as its codebook entry in other words: a tax number is not any number.
-
-    >>> [_says_as_much(name, CodebookLabel("a book", "person_id", False)) for name in ("Steuer-ID", "SEQN")]
-    [True, False]
-    """
-    own, other = (next((concept for concept, _ in concepts_of(text)), None) for text in (name, label.text))
-    if own is None or other is None or label.coded:
-        return own is not None and own == other
-    return own.role == other.role
-
-
-def _of_codes(suggestion: Suggestion) -> Suggestion:
-    """Return a suggestion for labels as one for their codes, which are unordered."""
-    if suggestion.role != "quasi-identifier":
-        return replace(suggestion, type="text", rejected=())
-    return replace(suggestion, type="text", hierarchy={"type": "any"}, rejected=())
+    return LabeledColumn(replace(profile, counts=counts), book.columns.get(name) or "", coded=coded)

@@ -1,8 +1,7 @@
-"""Concepts: the topics of columns about persons, and the terms in column names that indicate them.
+"""Concepts: the topics of columns about persons, and the words in column names that indicate them.
 
-English and German terms are in `concepts.txt`, in the order in which they are tried. Other languages are in
-`languages.txt` and `further_languages.txt`. Terms of registers and authorities are in `registers.txt`, those of studies
-and outcomes in `studies.txt`. Those common in forms are in `fields.txt`, those of industries in `topics.txt`.
+English and German words are in `concepts.txt`, those of other languages in `languages.txt`: what others may know of a
+person, what identifies one, and what is special.
 """
 
 import re
@@ -33,6 +32,7 @@ class Concept(Value):
         words: Words in column names that indicate it.
         demand: The requirement on values before the name is believed.
         rank: Order of selection among quasi-identifiers, lowest first.
+        own: The English and German words among them.
     """
 
     key: str
@@ -40,6 +40,7 @@ class Concept(Value):
     words: frozenset[str]
     demand: Demand = "anything"
     rank: int = 0
+    own: frozenset[str] = frozenset()
 
 
 def fold(text: str) -> str:
@@ -94,34 +95,16 @@ def _spellings(words: set[str]) -> dict[str, tuple[str, ...]]:
 
 def _concept(head: list[Any], words: frozenset[str]) -> Concept:
     key, role, demand, rank = head
-    return Concept(key, role, words | _further(key), demand, int(rank))
-
-
-def _further(key: str) -> frozenset[str]:
-    """Return the words of further languages that indicate a concept."""
-    return frozenset().union(*_WORDS_OF.get(key, ()))
+    return Concept(key, role, words | _FURTHER.get(key, frozenset()), demand, int(rank), words)
 
 
 _SECTIONS = list(read_sections("concepts.txt"))
-_REGISTERS = [
-    part for file in ("registers.txt", "studies.txt", "fields.txt", "topics.txt") for part in read_sections(file)
-]
-_LANGUAGES = [*read_sections("languages.txt"), *read_sections("further_languages.txt"), *_REGISTERS]
-_WORDS_OF: dict[str, list[frozenset[str]]] = {}
-for _head, _words in _LANGUAGES:
-    _WORDS_OF.setdefault(_head[0], []).append(_words)
+_FURTHER = {head[0]: words for head, words in read_sections("languages.txt")}
 CONCEPTS = tuple(_concept(head, words) for head, words in _SECTIONS if len(head) > 1)
 BY_KEY = {concept.key: concept for concept in CONCEPTS}
 # Words that are no concept by themselves: of counts, of postcodes, of codes with a meaningful prefix, and of persons (a
 # number of these is a key, even if it repeats). Further words are of events (a number of these identifies no person),
-# of things that have names, too, of notations, and of classes of anything. Others are of units, categories, quantities
-# and remarks. The remaining lists say how words may combine in compounds.
-WORDS = {head[0]: words | _further(head[0]) for head, words in _SECTIONS if len(head) == 1}
-# English and German words that belong to no industry.
+# of notations, and of classes of anything. Others are of units, categories, quantities and remarks.
+WORDS = {head[0]: words for head, words in _SECTIONS if len(head) == 1}
+# English and German words.
 COMMON_WORDS = frozenset().union(*(words for _, words in _SECTIONS))
-# Two words that occur together, written as one.
-JOINT_WORDS = frozenset().union(*(words for head, words in _LANGUAGES if head[1:] == ["joint"])) - COMMON_WORDS
-# Words of languages without compounds: they are no parts of words, and nothing is an abbreviation of them.
-WHOLE_WORDS = (frozenset().union(*(words for head, words in _LANGUAGES if len(head) == 1)) - COMMON_WORDS) | JOINT_WORDS
-# Words of authorities are long, and share beginnings: nothing is an abbreviation of them.
-OFFICE_WORDS = frozenset().union(*(words for head, words in _REGISTERS if len(head) > 1)) - COMMON_WORDS
