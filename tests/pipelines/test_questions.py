@@ -13,6 +13,7 @@ from sfumato.datasets import four_rows
 from sfumato.errors import EngineError, PlanError
 from sfumato.localization.messages import words_in
 from sfumato.microdata.plan.read import released_plan
+from sfumato.pipelines.release_stages import question_answers
 from sfumato.pipelines.suggest import suggest
 from sfumato.report.release.questions import analysis
 
@@ -72,3 +73,47 @@ def test_regressions_need_an_extra(monkeypatch) -> None:
     with pytest.raises(EngineError, check=coded("engine.extra")):
         sf.anonymize(four_rows().to_polars(), plan.asking("illness ~ sex"))
     sf.anonymize(four_rows().to_polars(), plan.asking("count by sex"))
+
+
+def answers_by_age(rows: int = 500) -> polars.DataFrame:
+    random = np.random.default_rng(3)
+    age = random.choice(["18-29", "30-44", "45-60", ">60"], rows)
+    apart = np.where(random.random(rows) < np.where(age == "18-29", 0.1, 0.3), "daily", "never")
+    region, person = random.choice([f"r{place}" for place in range(9)], rows), random.integers(0, 160, rows)
+    return polars.DataFrame({"pid": person, "age": age, "region": region, "apart": apart})
+
+
+AUTO = sf.Plan(sf.KAnonymity(3), sf.LDiversity(l=2, column="apart"), method=sf.Auto(suppression=0.02))
+AUTO = AUTO.quasi("age", "region").sensitive("apart")
+ASKED = ("apart ~ age", 'mean of (apart == "daily") by region')
+
+
+def test_auto_keeps_the_method_with_the_best_answers_and_of_equal_ones_the_least_loss(monkeypatch, tmp_path) -> None:
+    plan, path = AUTO.identifiers("pid").asking(*ASKED), tmp_path / "rows.csv"
+    answers_by_age().write_csv(path)
+    first = sf.anonymize(path, plan).report
+    losses = {entry["method"]: entry["loss"] for entry in first.details["methods_tried"]}
+    assert first.details["questions"] == sf.anonymize(answers_by_age(), plan).report.details["questions"]
+
+    def worst_of_first(own, *_):
+        return (0, 0, 0) if own.method.name != first.method else (1, 0, 0)
+
+    monkeypatch.setattr(question_answers, "worst_answers", lambda answers: answers)
+    monkeypatch.setattr(question_answers, "answers_of", worst_of_first)
+    other = sf.anonymize(answers_by_age(), plan).report
+    del losses[first.method]
+    assert losses[other.method] == min(loss for loss in losses.values() if loss is not None)
+
+
+def test_a_comparison_ranks_methods_by_answers_first() -> None:
+    compared = sf.compare(answers_by_age(), AUTO.identifiers("pid").asking(*ASKED), methods=("local", "optimal"))
+    assert all(cell.same_answers + cell.different_answers <= len(ASKED) for cell in compared.cells)
+    best = compared.best(3, compared.suppression[0])
+    assert best.same_answers == max(cell.same_answers for cell in compared.cells)
+    plain = sf.compare(answers_by_age(), AUTO.identifiers("pid"), methods=("local",))
+    assert plain.cells[0].same_answers is None
+
+
+def test_auto_counts_persons_without_looking_for_bias() -> None:
+    report = sf.anonymize(answers_by_age(), AUTO.persons("pid")).report
+    assert not any(entry.get("suppression_depends_on") for entry in report.details["methods_tried"])

@@ -230,6 +230,7 @@ class ComparisonRun(Value):
         highest_risk: The maximum prosecutor risk of a published row.
         average_risk: The mean prosecutor risk of the published rows.
         seconds: Duration of the search alone.
+        same_answers: Questions of the plan with the same answer in the release, and with a different one.
         error: Reason of the failure, and its code.
     """
 
@@ -245,6 +246,8 @@ class ComparisonRun(Value):
     average_risk: float | None = None
     proved_optimal: bool | None = None
     seconds: float | None = None
+    same_answers: int | None = None
+    different_answers: int | None = None
     error: str | None = None
     code: str | None = None
 
@@ -253,6 +256,11 @@ class ComparisonRun(Value):
 
 
 COLUMNS = fields(ComparisonRun)
+
+
+def _rank(cell: ComparisonRun) -> tuple[float, ...]:
+    answers = (cell.different_answers or 0, -(cell.same_answers or 0))
+    return (*answers, round(cell.loss or 0.0, 9), cell.seconds or 0.0)
 
 
 class Runs(Value):
@@ -282,9 +290,9 @@ class Runs(Value):
         return tuple(cell for cell in self.cells if cell.loss is not None)
 
     def best(self, k: int, suppression: float) -> ComparisonRun | None:
-        """Return the run of least loss for one k and suppression limit; of equal ones the faster."""
+        """Return the run for one k and suppression limit: of the best answers, then of least loss, then the faster."""
         answers = [cell for cell in self.answers if cell.k == k and cell.suppression == suppression]
-        return min(answers, key=lambda cell: (round(cell.loss or 0.0, 9), cell.seconds or 0.0), default=None)
+        return min(answers, key=_rank, default=None)
 
     def to_dict(self) -> dict[str, Any]:
         return {

@@ -7,13 +7,13 @@ table.
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import ExitStack, closing
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Literal
 
-from sfumato.atomic_folders import staged, write_text
-from sfumato.engines.opening import EngineName, open_engine
+from sfumato.atomic_folders import ScratchFolder, staged, write_text
+from sfumato.engines.opening import EngineName, open_engine, publishes_files
 from sfumato.errors import PlanError, SfumatoError, did_you_mean, issue
 from sfumato.localization.messages import Message
 from sfumato.microdata.counts.frequency_table import FrequencyTable
@@ -29,10 +29,12 @@ from sfumato.microdata.plan.model import Plan, RequestedPlan
 from sfumato.microdata.plan.read import read_plan
 from sfumato.microdata.plan.resolve import resolve
 from sfumato.microdata.plan.write import plan_dict
+from sfumato.microdata.questions.verdict import ComparedAnswer
 from sfumato.microdata.release_report import COMPARED_LOSS, ComparisonRun, Runs
 from sfumato.pipelines.release_folder import Drawing
 from sfumato.pipelines.release_stages.counting import frequency_table
 from sfumato.pipelines.release_stages.missing_hierarchies import with_hierarchies
+from sfumato.pipelines.release_stages.question_answers import answers_of
 from sfumato.report.compare import as_csv, comparison_charts, drawn, html
 from sfumato.report.html_page import fragment
 from sfumato.values import Value, replace
@@ -78,6 +80,8 @@ class ComparisonPlots(Value):
 
 # Called with the run (method, k and suppression in words), the number of runs done, and the total.
 ProgressCallback = Callable[[str, int, int], None]
+# Answers the questions of a plan from the rows that a result would publish.
+Asked = Callable[[Plan, Result], Sequence[ComparedAnswer]]
 DEFAULT_METHODS = ("samarati", "optimal", "local", "mondrian")
 # Names for methods with an option set.
 VARIANTS: dict[str, dict[str, Any]] = {
@@ -158,12 +162,20 @@ def compare(
         EngineError: The data cannot be read.
     """
     requested = read_plan(plan)
-    with closing(open_engine(data, requested, engine)) as source:
+    with ExitStack() as opened:
+        folder = ScratchFolder() if publishes_files(data, engine) else None
+        workspace = None if folder is None else folder.path
+        opened.callback(lambda: None if folder is None else folder.cleanup())
+        source = opened.enter_context(closing(open_engine(data, requested, engine, folder=workspace)))
         completed = with_hierarchies(requested.with_others(source.columns), source)
         resolved = resolve(completed, source.columns)
         grid = _Grid(resolved, tuple(dict.fromkeys(methods)), _ks(resolved, k), _budgets(resolved, suppression))
         table = frequency_table(resolved, source)
-    cells = tuple(grid.run(table, progress or (lambda _words, _done, _all: None)))
+
+        def asked(plan: Plan, result: Result) -> tuple[ComparedAnswer, ...]:
+            return answers_of(plan, source, table, result.recoding, workspace) if plan.purpose.questions else ()
+
+        cells = tuple(grid.run(table, progress or (lambda _words, _done, _all: None), asked))
     shares = tuple(_share(budget, table.rows) for budget in grid.suppression)
     return Comparison(table.rows, table.columns, grid.methods, grid.k, shares, cells, resolved.language)
 
@@ -208,7 +220,7 @@ class _Grid(Value):
         if not self.methods:
             raise PlanError("methods")
 
-    def run(self, table: FrequencyTable, tell: ProgressCallback) -> Iterator[ComparisonRun]:
+    def run(self, table: FrequencyTable, tell: ProgressCallback, asked: Asked) -> Iterator[ComparisonRun]:
         """Yield the runs; a method that ignores suppression is run once for all limits."""
         done, whole = 0, len(self.methods) * len(self.k) * len(self.suppression)
         for method in self.methods:
@@ -220,7 +232,7 @@ class _Grid(Value):
                         Message("reason.comparing_run", method=method, k=k, share=share, runs=whole - done), done, whole
                     )
                     if cell is None or self._suppresses(method):
-                        cell = self._cell(table, method, k, budget)
+                        cell = self._cell(table, method, k, budget, asked)
                     yield replace(cell, suppression=share)
                     done += 1
         tell("comparing", done, whole)
@@ -228,15 +240,17 @@ class _Grid(Value):
     def _suppresses(self, method: str) -> bool:
         return _options(method)["name"] in SUPPRESSING
 
-    def _cell(self, table: FrequencyTable, method: str, k: int, budget: Suppression) -> ComparisonRun:
+    def _cell(self, table: FrequencyTable, method: str, k: int, budget: Suppression, asked: Asked) -> ComparisonRun:
         share = _share(budget, table.rows)
         begin = perf_counter()
         try:
             plan = self._planned(method, k, budget)
             result = search(plan, table)
+            seconds = perf_counter() - begin
+            answers = asked(plan, result)
         except SfumatoError as error:
             return ComparisonRun(method, k, share, seconds=perf_counter() - begin, error=error.text, code=error.code)
-        return _measured(ComparisonRun(method, k, share, seconds=perf_counter() - begin), plan, result)
+        return _measured(ComparisonRun(method, k, share, seconds=seconds), plan, result, answers)
 
     def _planned(self, method: str, k: int, budget: Suppression) -> Plan:
         """Return the plan of one run."""
@@ -260,7 +274,7 @@ def _options(method: str) -> dict[str, Any]:
     return dict(VARIANTS.get(method, {"name": method}))
 
 
-def _measured(cell: ComparisonRun, plan: Plan, result: Result) -> ComparisonRun:
+def _measured(cell: ComparisonRun, plan: Plan, result: Result, answers: Sequence[ComparedAnswer]) -> ComparisonRun:
     """Return a run with the metrics of its result."""
     recoding = result.recoding
     kept, _ = published_sizes(plan, recoding)
@@ -277,4 +291,6 @@ def _measured(cell: ComparisonRun, plan: Plan, result: Result) -> ComparisonRun:
         highest_risk=risk.highest,
         average_risk=risk.average,
         proved_optimal=result.proved_optimal,
+        same_answers=sum(one.verdict == "same" for one in answers) if answers else None,
+        different_answers=sum(one.verdict == "different" for one in answers) if answers else None,
     )

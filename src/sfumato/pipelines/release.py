@@ -21,7 +21,7 @@ from sfumato.microdata.measures.overview import Measures, measure, measure_raw
 from sfumato.microdata.methods.lost_columns import heavily_generalized_columns
 from sfumato.microdata.methods.search import search
 from sfumato.microdata.methods.search_result import Result
-from sfumato.microdata.plan.methods import Local
+from sfumato.microdata.plan.methods import Auto, Local
 from sfumato.microdata.plan.model import Plan, RequestedPlan
 from sfumato.microdata.plan.read import read_plan
 from sfumato.microdata.plan.resolve import resolve
@@ -43,7 +43,7 @@ from sfumato.pipelines.release_stages.counting import (
 from sfumato.pipelines.release_stages.disclosure import disclosure
 from sfumato.pipelines.release_stages.missing_hierarchies import with_hierarchies
 from sfumato.pipelines.release_stages.published_columns import handling_of, with_limits
-from sfumato.pipelines.release_stages.question_answers import analysis_findings, check_libraries
+from sfumato.pipelines.release_stages.question_answers import analysis_findings, check_libraries, search_by_answers
 from sfumato.pipelines.release_stages.release_check import refuse, release_check
 from sfumato.schema.paths import PlanPath
 from sfumato.values import Value, replace
@@ -173,7 +173,7 @@ def _release(job: Job, folder: ScratchFolder | None) -> Release:
     with ThreadPoolExecutor(1) as background, ExitStack() as failure:
         table = _count(job)
         raw = _in_background(background, table, lambda: measure_raw(table))
-        settled, result = _search(job, table)
+        settled, result = _search(job, table, folder)
         draft = _predict(settled, table, result)
         measures = _in_background(background, table, lambda: measure(settled.plan, table, result.recoding, raw()))
         written = _apply(settled, draft, folder, failure)
@@ -261,11 +261,19 @@ def _count(job: Job) -> FrequencyTable:
     return table
 
 
-def _search(job: Job, table: FrequencyTable) -> tuple[Job, Result]:
+def _search(job: Job, table: FrequencyTable, folder: ScratchFolder | None) -> tuple[Job, Result]:
     """Return the recoding that was found, and the job whose plan names the method that found it."""
     progress = job.progress
+    plan, method = job.plan, job.plan.method
+
+    def tell(done: int, whole: int) -> None:
+        progress.callback("search", done, whole)
+
     with progress.step("search"):
-        result = search(job.plan, table, lambda done, whole: progress.callback("search", done, whole))
+        if plan.purpose.questions and isinstance(method, Auto):
+            result = search_by_answers(plan, method, job.source, table, None if folder is None else folder.path, tell)
+        else:
+            result = search(plan, table, tell)
     job = replace(job, plan=replace(job.plan, method=result.method or job.plan.method))
     if lost := heavily_generalized_columns(job.plan, table, result):
         columns = [column.to_dict() for column in lost]

@@ -320,7 +320,9 @@ def _figures(comparison: Runs, words: Messages) -> list[str]:
 
 
 def _details(comparison: Runs, words: Messages) -> str:
-    keys = ("method", "k", "suppression", "loss", "suppressed_rows", "classes", "smallest", "largest", "seconds")
+    keys = ["method", "k", "suppression", "loss", "suppressed_rows", "classes", "smallest", "largest", "seconds"]
+    if any(cell.same_answers is not None for cell in comparison.cells):
+        keys += ["same_answers", "different_answers"]
     rows = [[getattr(cell, key) for key in keys] for cell in comparison.cells]
     return table([words[f"compared.column.{key}"] for key in keys], rows, words)
 

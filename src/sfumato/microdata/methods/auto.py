@@ -36,6 +36,10 @@ WHY_SOMETHING = (
     "Local, mondrian and optimal were tried: {name} ({loss:.4f} on average, a suppressed row counting 1) preserves "
     "some of {columns}, of which {other} ({less:.4f}) preserves nothing."
 )
+WHY_ANSWERS = (
+    "Local, mondrian and optimal were tried: of those that answer the questions of the plan best, {name} loses least "
+    "({loss:.4f} on average, a suppressed row counting 1)."
+)
 WHY_UNBIASED = (
     "Local, mondrian and optimal were tried: {name} loses {loss:.4f} on average, a suppressed row counting 1; with "
     "{other} ({less:.4f}) suppression would depend on {columns}."
@@ -85,13 +89,27 @@ def search(plan: Plan, method: Auto, table: FrequencyTable, progress: ProgressCa
         UnattainableError: No method finds a release; the error is that of the first.
         EngineError: No method finds a release, and some methods timed out.
     """
-    methods = _methods(plan, method)
+    methods = methods_tried(plan, method)
     with ThreadPoolExecutor(len(methods)) as pool:
         trials = list(pool.map(lambda one: _trial(plan, one, table, progress), methods))
-    won = _least(trials)
+    return result_of(method, trials, trials)
+
+
+def result_of(method: Auto, trials: Sequence[Trial], eligible: Sequence[Trial]) -> Result:
+    """Return the result of the best trial, with what was tried.
+
+    Args:
+        eligible: The trials that may win: all, or those that answer the questions of the plan best.
+
+    Raises:
+        UnattainableError: No method finds a release; the error is that of the first.
+        EngineError: No method finds a release, and some methods timed out.
+    """
+    won = _least(eligible)
     if won is None or won.result is None or won.loss is None:
         raise _error(trials)
-    remarks = (_why(won, trials), *_late(trials), *won.result.notes)
+    why = _why(won, trials) if won is _least(trials) else WHY_ANSWERS.format(name=won.method.name, loss=won.loss)
+    remarks = (why, *_late(trials), *won.result.notes)
     details = {**won.result.details, "methods_tried": [trial.to_dict() for trial in trials]}
     chosen = replace(won.method, time_limit=method.time_limit)
     return replace(won.result, notes=remarks, details=details, method=chosen)
@@ -104,7 +122,7 @@ def _error(trials: Sequence[Trial]) -> SfumatoError:
     return late or UnattainableError("auto", message=errors[0].message, hint=Message("hint.ask_for_less_or_allow"))
 
 
-def _methods(plan: Plan, method: Auto) -> list[Method]:
+def methods_tried(plan: Plan, method: Auto) -> list[Method]:
     """Return the methods to be tried, the usually slowest first; Mondrian does not support level limits."""
     shared: dict[str, Any] = {
         "aggregate": "mean",
@@ -127,13 +145,18 @@ def _trial(plan: Plan, method: Method, table: FrequencyTable, progress: Progress
         result = with_protections(own, table, _search(own, method, table, progress))
     except SfumatoError as error:
         return Trial(method, perf_counter() - begin, error=error)
-    weights = [plan.columns[name].weight for name in result.per_column]
+    return trial_of(own, table, result, perf_counter() - begin)
+
+
+def trial_of(own: Plan, table: FrequencyTable, result: Result, seconds: float) -> Trial:
+    """Return what the result of a plan's method is worth."""
+    weights = [own.columns[name].weight for name in result.per_column]
     loss = aggregated(list(result.per_column.values()), weights, "mean")
     shares = shares_lost(own, table, result)
     limits = (HALF, 1 - LEAST_LEFT, 1 - TIE)
     lost, gone, void = (frozenset(name for name, share in shares.items() if share > most) for most in limits)
     biased = frozenset(one.outcome for one in predicted_bias(own, table, result.recoding))
-    return Trial(method, perf_counter() - begin, result, loss, lost, gone, void, biased)
+    return Trial(own.method, seconds, result, loss, lost, gone, void, biased)
 
 
 def _search(plan: Plan, method: Method, table: FrequencyTable, progress: ProgressCallback | None) -> Result:

@@ -103,9 +103,12 @@ def outcomes_of(plan: Plan, table: FrequencyTable) -> list[str]:
 
 
 def predicted_bias(plan: Plan, table: FrequencyTable, recoding: Recoding) -> tuple[StarBias, ...]:
-    """Return the outcomes on which the suppression of a recoding would depend, before it is applied."""
+    """Return the outcomes on which the suppression of a recoding would depend, before it is applied.
+
+    A table that counts persons instead of rows does not show it.
+    """
     outcomes = outcomes_of(plan, table)
-    if not outcomes:
+    if not outcomes or table.sensitive.keys() != table.sensitive_values.keys():
         return ()
     expected = expected_counts(table, recoding, SuppressionHandling(plan.output.suppressed), plan)
     tallies = dict(zip(expected.sensitive, expected.tallies[1:], strict=True))

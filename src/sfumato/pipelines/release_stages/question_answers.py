@@ -1,21 +1,32 @@
 """Ask the questions of a plan of the raw and of the published rows, and compare the answers."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from importlib.util import find_spec
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from time import perf_counter
 from typing import Any
 
 from sfumato.engines.engine import Engine, MissingRules
-from sfumato.errors import missing_extra
+from sfumato.errors import SfumatoError, missing_extra
 from sfumato.hierarchies.hierarchy import Hierarchy
 from sfumato.localization.messages import Message
 from sfumato.microdata.counts.frequency_table import FrequencyTable, ValueCounts, typed
 from sfumato.microdata.counts.grouping import counted_by
+from sfumato.microdata.methods.auto import Trial, methods_tried, result_of, trial_of
+from sfumato.microdata.methods.search import search, search_table
+from sfumato.microdata.methods.search_result import ProgressCallback, Result
+from sfumato.microdata.plan.methods import Auto
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.questions.question import Question
 from sfumato.microdata.questions.rows import column_values, rows_of
 from sfumato.microdata.questions.star_bias import complete_rows, outcomes_of, raw_counts, star_bias
 from sfumato.microdata.questions.verdict import VERDICTS, ComparedAnswer, compare_answers
+from sfumato.microdata.recoding.mapping import Recoding
 from sfumato.pipelines.release_stages.counting import SharedCounts, published_reading
+from sfumato.pipelines.release_stages.published_columns import handling_of
+from sfumato.values import replace
 
 # Larger files are not read again for questions.
 MOST_ROWS = 2_000_000
@@ -62,6 +73,56 @@ def _compared(
     columns = column_values(raw, written, absent, ladders)
     before = rows_of(raw, columns, "raw", absent)
     return compare_answers(question, before, rows_of(written, columns, "published", absent))
+
+
+def answers_of(
+    plan: Plan, source: Engine, table: FrequencyTable, recoding: Recoding, workspace: Path | None
+) -> tuple[ComparedAnswer, ...]:
+    """Return the questions of a plan, answered from the rows that a recoding would publish; they are not kept.
+
+    Args:
+        workspace: The folder that the engine may write to; None if rows are published as a frame.
+    """
+    handling = handling_of(plan, table.holding(plan.checked_columns), recoding)
+    ladders = dict(zip(table.columns, table.ladders, strict=True))
+    with ExitStack() as opened:
+        folder = None if workspace is None else Path(opened.enter_context(TemporaryDirectory(dir=workspace)))
+        target = None if folder is None else folder / f"data.{plan.output.format}"
+        rows = source.apply(recoding, handling, published_reading(plan, source), target)
+        opened.callback(rows.close)
+        counts = SharedCounts(plan, source)
+        counts.rows = table.rows
+        return compared_answers(plan, source, rows, ladders, counts)
+
+
+def worst_answers(answers: Sequence[ComparedAnswer]) -> tuple[int, int, int]:
+    """Return what is least for the best answers: fewest different, most that are the same, most that are weaker."""
+    told = [sum(one.verdict == verdict for one in answers) for verdict in ("different", "same", "weaker")]
+    return told[0], -told[1], -told[2]
+
+
+def search_by_answers(
+    plan: Plan, method: Auto, source: Engine, table: FrequencyTable, workspace: Path | None, progress: ProgressCallback
+) -> Result:
+    """Return the release of the method `auto` that answers the questions of a plan best; loss decides among equal ones.
+
+    Raises:
+        UnattainableError: No method finds a release; the error is that of the first.
+        EngineError: No method finds a release, and some methods timed out.
+    """
+    trials, ranks = [], []
+    for one in methods_tried(plan, method):
+        own, begin = replace(plan, method=one), perf_counter()
+        try:
+            result = search(own, table, progress)
+        except SfumatoError as error:
+            trials.append(Trial(one, perf_counter() - begin, error=error))
+            continue
+        seen, steering = search_table(own, table)
+        trials.append(trial_of(seen, steering, result, perf_counter() - begin))
+        ranks.append((worst_answers(answers_of(own, source, table, result.recoding, workspace)), trials[-1]))
+    best = min((rank for rank, _ in ranks), default=None)
+    return result_of(method, trials, [trial for rank, trial in ranks if rank == best])
 
 
 def analysis_findings(
