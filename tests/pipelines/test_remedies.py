@@ -131,3 +131,27 @@ def test_a_release_tries_nothing_by_itself(monkeypatch: pytest.MonkeyPatch) -> N
     report = anonymize(OUTLIERS, plan_of({"age": ANY, "town": ANY}, "optimal")).report
     assert "advice" not in report.details and "heavily_generalized_columns" in report.details
     assert sf.Advice is module.Advice
+
+
+def test_answers_to_questions_are_compared() -> None:
+    random = np.random.default_rng(6)
+    age = random.integers(20, 60, 240)
+    frame = pl.DataFrame(
+        {"age": age, "town": random.choice(["x", "y"], 240), "pay": 100 + age + random.integers(0, 9, 240)}
+    )
+    columns = {"age": AGE, "town": ANY, "pay": {"role": "insensitive"}}
+    plan = plan_of(columns, "optimal") | {"purpose": {"questions": ["mean of pay by town"]}, "on_inference": "warn"}
+    advice = advise(frame, plan)
+    assert all(remedy.after.same_answers is not None for remedy in advice.remedies)
+    before = module.Outcome(0.5, 0, 0.2, 1)
+    better = [module.Outcome(0.3, 0, 0.2, 0), module.Outcome(0.5, 0, 0.2, 2), module.Outcome(0.3, 0, 0.2, 1)]
+    read = sf.read_plan(plan_of({"age": AGE}, "optimal"))
+    assert [module._is_better(after, before, read) for after in better] == [False, True, True]
+
+
+def test_nothing_is_chosen_by_the_rows_of_a_differentially_private_plan() -> None:
+    models = [{"model": "differential-privacy", "epsilon": 1.0, "delta": 1e-4}]
+    known = {"age": ANY}
+    plan = plan_of(known, "safepub") | {"privacy": models, "output": {"order": "shuffle"}}
+    with pytest.raises(PlanError, check=refused("error.plan.remedies.differential")):
+        advise(OUTLIERS.select("age"), plan)

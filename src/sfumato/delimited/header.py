@@ -1,6 +1,7 @@
 """Read the first lines of a delimited file: detect title lines and the header, and return the column names."""
 
 import csv
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -15,6 +16,8 @@ from sfumato.values import Value
 _VALUE = regex(r"[-+]?\d[\d.,:/ T+Z-]*|[^@\s]+@[^@\s]+\.\w+")
 # The maximum number of title lines, and the minimum number of columns of a header for titles to be detected.
 _MOST_TITLES, _LEAST_WIDTH = 10, 3
+# With fewer records, a second header is not distinguished from a row.
+_LEAST_ROWS = 3
 
 
 class Record(Value):
@@ -107,11 +110,12 @@ LINE_BREAK = regex(r"\r\n|\r|\n")
 
 
 class Head(Value):
-    """The head of a file: the column names, the separator, and notes for data users."""
+    """The head of a file: the column names, the separator, notes for data users, and the number of header lines."""
 
     columns: tuple[str, ...]
     separator: str
     notes: tuple[str, ...] = ()
+    lines: int = 1
 
 
 def read_head(path: Path, dialect: Dialect, names: Sequence[str] = ()) -> Head:
@@ -135,8 +139,60 @@ def read_head(path: Path, dialect: Dialect, names: Sequence[str] = ()) -> Head:
         separator = separator_of(dialect, record, following)
         fields = _fields(record, separator, dialect.quote, path.name)
         sample = [] if dialect.header is not None else _sample(following, separator, dialect.quote)
-    columns, notes = header_of([name.strip() for name in fields] if dialect.strip else fields, sample, dialect, names)
-    return Head(columns, separator, notes)
+    fields = [name.strip() for name in fields] if dialect.strip else fields
+    if is_second_header(fields, sample):
+        columns, notes = _renamed(_joined_names(fields, sample))
+        return Head(columns, separator, (Message("note.second_header"), *notes), 2)
+    columns, notes = header_of(fields, sample, dialect, names)
+    return Head(columns, separator, notes, int(dialect.header is not False))
+
+
+def is_second_header(fields: Sequence[str], sample: Sequence[Sequence[str]]) -> bool:
+    """Return whether the first record below a header continues it: with units, or with answers below their question.
+
+    It contains no number or date, and either texts in at least two columns of numbers or dates, or names for columns
+    that have none, and below other names one text that no row has, such as "Response".
+
+    >>> rows = [["Ada", "36", "1.7"], ["Max", "41", "1.8"]]
+    >>> is_second_header(["name", "age", "height"], [["", "years", "m"], *rows])
+    True
+    >>> is_second_header(["name", "age", "height"], [["Eva", "", ""], *rows])
+    False
+    """
+    if len(sample) < _LEAST_ROWS or any(len(record) != len(fields) for record in sample):
+        return False
+    if any(text.strip() and is_value(text) for text in sample[0]):
+        return False
+    columns = [[text for text in values if text.strip()] for values in zip(*sample[1:], strict=True)]
+    valued = [values != [] and all(map(is_value, values)) for values in columns]
+    filled = [bool(text.strip()) for text in sample[0]]
+    below_numbers = [number and text for number, text in zip(valued, filled, strict=True)]
+    if sum(below_numbers) > 1:
+        return True
+    unnamed = [text for name, text in zip(fields, filled, strict=True) if not name.strip()]
+    common = _common_text(fields, sample)
+    places = [place for place, text in enumerate(sample[0]) if text == common]
+    certain = sum(unnamed) > 1 or any(below_numbers[place] for place in places)
+    return bool(common) and 2 * sum(unnamed) > len(unnamed) and certain
+
+
+def _common_text(fields: Sequence[str], sample: Sequence[Sequence[str]]) -> str:
+    """Return the text that the first record has below several names, if no row has it there; empty if there is none."""
+    named = [place for place, name in enumerate(fields) if name.strip()]
+    texts = Counter(sample[0][place] for place in named if sample[0][place].strip())
+    for text, count in texts.most_common(1):
+        below = {record[place] for record in sample[1:] for place in named if sample[0][place] == text}
+        return text if count > 1 and text not in below else ""
+    return ""
+
+
+def _joined_names(fields: Sequence[str], sample: Sequence[Sequence[str]]) -> list[str]:
+    """Return the names of two header lines: the second one's for columns without a name, and for the first of these."""
+    common, names = _common_text(fields, sample), list[str]()
+    for place, (name, text) in enumerate(zip(fields, sample[0], strict=True)):
+        begins = place + 1 < len(fields) and not fields[place + 1].strip() and text.strip() and text != common
+        names.append(text if begins or not name.strip() else name)
+    return names
 
 
 def _fields(record: str, separator: str, quote: str, name: str) -> list[str]:
@@ -191,9 +247,11 @@ def looks_like_data(fields: Sequence[str], sample: Sequence[Sequence[str]]) -> b
     >>> looks_like_data(["Ada", "36"], [["Max", "41"]]), looks_like_data(["name", "age"], [["Max", "41"]])
     (True, False)
     """
-    columns = [[record[place] for record in sample if place < len(record)] for place in range(len(fields))]
+    rows = [record for record in sample if [*record] != [*fields]]  # files joined with their headers repeat them
+    columns = [[record[place] for record in rows if place < len(record)] for place in range(len(fields))]
     repeated = sum(bool(field) and field in values for field, values in zip(fields, columns, strict=True))
-    valued = [field for field, values in zip(fields, columns, strict=True) if values and all(map(is_value, values))]
+    pairs = [pair for pair in zip(fields, columns, strict=True) if pair[0].strip()]  # row names have none
+    valued = [field for field, values in pairs if values and all(map(is_value, values))]
     if not valued or any(map(is_value, valued)):
         return repeated > 0 or (bool(valued) and all(map(is_value, valued)))
     return repeated > 1

@@ -159,9 +159,12 @@ class Records(Value):
 
 
 def records_in(
-    files: Sequence[Path], separator: str, columns: int, quote: str = '"', encoding: str = "utf-8", header: bool = True
+    files: Sequence[Path], separator: str, columns: int, quote: str = '"', encoding: str = "utf-8", header: int = 1
 ) -> Records:
     """Count the records of files that have the same columns.
+
+    Args:
+        header: The number of header lines of each file.
 
     Raises:
         DataError: A file is damaged, not in its encoding, has an unclosed quote, or mixes line endings.

@@ -83,13 +83,14 @@ def plain_file(path: Path, data: DataPlan) -> PlainFile | None:
     if lines is None:
         return None
     head = head_of([path], data, ())
+    lines = lines[head.lines :]
     even = all(line.count(head.separator) == len(head.columns) - 1 for line in lines)
     return PlainFile(head, lines) if lines and even and len(head.columns) > 1 else None
 
 
 def _lines(text: str) -> tuple[str, ...] | None:
-    """Return the lines after the first; None if line endings are mixed."""
+    """Return the lines; None if line endings are mixed."""
     end = "\r\n" if "\r\n" in text else "\n"
     if any(text.count(sign) != (text.count(end) if sign in end else 0) for sign in "\r\n"):
         return None
-    return tuple(text.removesuffix(end).split(end)[1:])
+    return tuple(text.removesuffix(end).split(end))

@@ -35,11 +35,13 @@ class Outcome(Value):
     Attributes:
         loss: Mean information loss of the quasi-identifiers of the original plan; a removed one counts 1.
         highest_risk: The maximum prosecutor risk of a published row.
+        same_answers: How many questions of the plan have the same answer as before; None if it names none.
     """
 
     loss: float
     suppressed_rows: int
     highest_risk: float
+    same_answers: int | None = None
 
 
 class Remedy(Value):
@@ -120,12 +122,15 @@ def advise(
         progress: Called before each trial, and at the end.
 
     Raises:
-        PlanError: The plan is invalid, or has several files.
+        PlanError: The plan is invalid, has several files, or asks for differential privacy: what is chosen by
+            looking at the rows would break that.
         DataError: The rows do not match the plan.
     """
     requested = read_plan(plan)
     if requested.files:
         raise PlanError("remedies.files")
+    if any(model.name == "differential-privacy" for model in requested.privacy):
+        raise PlanError("remedies.differential")
     trials = _Trials(data, requested, engine)
     before = trials.original()
     changes = [*_changes(trials.text, trials.kept(), before is None)]
@@ -189,15 +194,19 @@ def _outcome(report: Report, names: tuple[str, ...]) -> Outcome:
     losses = report.column_losses
     shares = [losses.get(name, 1.0) for name in names]
     loss = sum(shares) / len(shares) if shares else report.loss.value
-    return Outcome(loss, report.suppressed_rows, float(report.risk["after"]["highest"]))
+    answers = report.details.get("questions")
+    same = None if answers is None else sum(answer["verdict"] == "same" for answer in answers)
+    return Outcome(loss, report.suppressed_rows, float(report.risk["after"]["highest"]), same)
 
 
 def _is_better(after: Outcome, before: Outcome | None, plan: RequestedPlan) -> bool:
-    """Return whether a release loses less, at no higher risk than the plan accepts."""
+    """Return whether a release loses less or answers more questions, and no fewer, at no higher risk than accepted."""
     if before is None:
         return after.loss < 1.0
     accepted = max(before.highest_risk, 1 / plan.minimum_class_size if plan.minimum_class_size > 1 else 0.0)
-    return after.loss <= before.loss - LEAST_GAIN and after.highest_risk <= accepted + 1e-9
+    gain, answers = before.loss - after.loss, (after.same_answers or 0) - (before.same_answers or 0)
+    better = (gain >= LEAST_GAIN and answers >= 0) or (gain >= 0 and answers > 0)
+    return better and after.highest_risk <= accepted + 1e-9
 
 
 def _changes(text: PlanText, kept: list[str], fails: bool) -> Iterator[PlanText]:

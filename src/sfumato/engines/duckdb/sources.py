@@ -109,7 +109,7 @@ def read_csv(_connection: Any, path: Path, data: DataPlan, names: Sequence[str],
     files = files_in(path, CSV)
     head = head_of(files, data, names)
     readable, encoding = native(files, data, scratch)
-    source = csv_source(readable, head.columns, head.separator, data.quote, encoding, data.header is not False)
+    source = csv_source(readable, head.columns, head.separator, data.quote, encoding, head.lines)
     return replace(source, table=_with_points(source.table, head.columns, data.decimal), notes=head.notes)
 
 
@@ -306,18 +306,19 @@ def csv_source(
     separator: str,
     quote: str = '"',
     encoding: str = "utf-8",
-    header: bool = True,
+    header: int = 1,
     published: bool = False,
 ) -> Source:
     """Return the source for CSV files, with every value as text.
 
     Args:
+        header: The number of header lines.
         published: Whether Sfumato wrote the file, so that an empty quoted field is an empty text, not missing.
     """
     records = records_in(files, separator, len(columns), quote, encoding, header)
     kinds = sql.listed(f"{sql.text(column)}: 'VARCHAR'" for column in columns)
     table = (
-        f"read_csv({file_list(files)}, auto_detect=false, header={str(header).lower()}, "
+        f"read_csv({file_list(files)}, auto_detect=false, header={str(header > 0).lower()}, skip={max(header - 1, 0)}, "
         f"delim={sql.text(separator)}, quote={sql.text(quote)}, escape={sql.text(quote)}, nullstr='', "
         f"encoding={sql.text(encoding)}, {_buffers(records.longest)}"
         f"allow_quoted_nulls={str(not published).lower()}, strict_mode=true, null_padding=false, columns={{{kinds}}})"

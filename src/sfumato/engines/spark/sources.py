@@ -15,7 +15,7 @@ from sfumato.engines.canonical_text import WHITE_SPACE, no_text
 from sfumato.engines.engine import MissingRules
 from sfumato.engines.files import Records, files_in, format_of, head_of, records_in
 from sfumato.engines.sql import check_names
-from sfumato.errors import EngineError
+from sfumato.errors import DataError, EngineError
 from sfumato.formats import CSV, PARQUET, format_named
 from sfumato.hierarchies.spellings import SIGNS
 from sfumato.microdata.data_plan import DataPlan, code_numbers, code_texts
@@ -154,6 +154,8 @@ def _through_files(rows: Any, columns: Sequence[str]) -> Any:
 def read_csv(spark: Any, path: str, plan: DataPlan, names: Sequence[str]) -> SparkSource:
     files = files_in(Path(path), CSV)
     head = head_of(files, plan, names)
+    if head.lines > 1:
+        raise DataError("second-header", name=files[0].name)
     read = _read_csv(spark, files, head.columns, head.separator, plan)
     places = _places(head.columns)
     # In the source an empty field is missing, quoted or not.
@@ -166,8 +168,7 @@ def read_csv(spark: Any, path: str, plan: DataPlan, names: Sequence[str]) -> Spa
             return frame.select("*", (F.monotonically_increasing_id() + 1).alias(ROW))
         return _by_text_file(read, head.columns).select(*empty, ROW)
 
-    header = plan.header is not False
-    records = records_in(files, head.separator, len(head.columns), plan.quote, plan.encoding, header)
+    records = records_in(files, head.separator, len(head.columns), plan.quote, plan.encoding, head.lines)
     return SparkSource(frame, head.columns, head.separator, numbered, head.notes, records=records)
 
 

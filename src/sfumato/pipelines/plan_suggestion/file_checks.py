@@ -24,6 +24,7 @@ from sfumato.hierarchies.role_detection.profile import Profile
 from sfumato.hierarchies.role_detection.suggestion import Suggestion
 from sfumato.hierarchies.types import numerals
 from sfumato.localization.messages import Message
+from sfumato.microdata.counts.frequency_table import ValueCounts
 from sfumato.microdata.publish_plan import PublishPlan, read_numbers
 from sfumato.patterns import regex
 from sfumato.pipelines.plan_suggestion.counted_rows import CountedRows, RowCounter
@@ -219,10 +220,12 @@ _MOST_ROWS, _MOST_SHARE = 3, 0.002
 
 
 def footer_rows_note(rows: CountedRows) -> str | None:
-    """Return a note if a few rows are nearly empty; None if there are none, or too many rows to check."""
+    """Return a note if rows repeat the header or a few are nearly empty; None if none does, or of too many rows."""
     counts = rows.whole
     if counts is None or not len(counts.counts):
         return None
+    if repeated := _repeated_headers(counts):
+        return Message("note.repeated_header", count=repeated)
     values = np.zeros(len(counts.counts), np.int64)
     for place, texts in enumerate(counts.values):
         values += np.array([bool(text and not text.isspace()) for text in texts], bool)[counts.codes[:, place]]
@@ -233,6 +236,14 @@ def footer_rows_note(rows: CountedRows) -> str | None:
     if middle < _SOME_VALUES or not 0 < few <= max(_MOST_ROWS, _MOST_SHARE * counts.rows):
         return None
     return Message("note.nearly_empty", count=few)
+
+
+def _repeated_headers(counts: ValueCounts) -> int:
+    """Return the number of rows that have the name of each column, as in files joined with their headers."""
+    if not all(name in texts for name, texts in zip(counts.columns, counts.values, strict=True)):
+        return 0
+    own = [texts.index(name) for name, texts in zip(counts.columns, counts.values, strict=True)]
+    return int(counts.counts[(counts.codes == own).all(axis=1)].sum())
 
 
 # The number of digits of the postcodes most often read as numbers: Germany, France, Italy, Spain, the US.

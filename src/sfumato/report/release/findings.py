@@ -133,7 +133,11 @@ def _remedy(words: Messages, number: int, remedy: Mapping[str, Any]) -> str:
     figures |= _outcome(words, "after", remedy["after"])
     if remedy["before"] is None:
         return words["remedy.attainable"].format(**figures)
-    return words["remedy.change"].format(**figures, **_outcome(words, "before", remedy["before"]))
+    told = words["remedy.change"].format(**figures, **_outcome(words, "before", remedy["before"]))
+    before, after = (remedy[when].get("same_answers") for when in ("before", "after"))
+    if before is None or after is None:
+        return told
+    return f"{told} {words['remedy.answers'].format(before=words.count(before), after=words.count(after))}"
 
 
 def _cost(words: Messages, cost: Mapping[str, Any]) -> str:
