@@ -101,8 +101,8 @@ def test_wrong_weights_are_refused(weights) -> None:
         (["-3"], "1 row has a negative weight"),
         (["nan", "NaN"], "2 rows have NaN"),
         ([None], "1 row has no weight"),
-        (["0", "0.0", "0"], "3 rows have the weight 0"),
-        (["-3", "x", "0", "0"], "1 row has a text that is no number as weight; 1 row has a negative weight; 2 rows"),
+        (["0", "0.0", *["0"] * 6], "8 rows have the weight 0"),
+        (["-3", "x", "0", "0"], "1 row has a text that is no number as weight; 1 row has a negative weight"),
     ],
 )
 def test_what_is_wrong_with_weights_is_said_with_rows_and_no_values(weights, message) -> None:
@@ -268,3 +268,33 @@ def test_weights_that_would_be_rounded_to_nothing_and_other_operations_are_refus
     columns = {"a": {"role": "quasi-identifier"}, "w": {"role": "weight", "publish": {"top": 20}}}
     with pytest.raises(PlanError, match="removed or rounded"):
         anonymize(frame(), {"version": 1, "columns": columns, "privacy": [{"model": "k-anonymity", "k": 2}]})
+
+
+def weighted(**columns: dict) -> dict:
+    known = {name: {"role": "quasi-identifier", "hierarchy": {"type": "any"}} for name in "abc"}
+    return {"version": 1, "columns": known | columns, "privacy": [{"model": "k-anonymity", "k": 2}]}
+
+
+@pytest.mark.parametrize("publish", [{"publish": "removed"}, {}])
+def test_a_row_of_weight_0_is_one_person(publish) -> None:
+    """As surveys write it for persons outside of their population."""
+    zeros, ones = (
+        anonymize(frame().with_columns(w=pl.Series([first, *["20"] * 7])), weighted(w={"role": "weight"} | publish))
+        for first in "01"
+    )
+    assert zeros.report.risk["sample"] == ones.report.risk["sample"]
+    (note,) = (note for note in zeros.report.notes if getattr(note, "code", "") == "note.zero_weights")
+    assert note.values["rows"] == 1
+    assert not any(getattr(note, "code", "") == "note.zero_weights" for note in ones.report.notes)
+
+
+def test_weights_may_stand_in_a_file_of_persons() -> None:
+    """They are those of rows: risks count persons without them."""
+    rows = pl.concat([frame(), frame()]).with_columns(w=pl.Series(["20"] * 16), id=pl.Series([*range(8), *range(8)]))
+    report = anonymize(rows, weighted(w={"role": "weight", "publish": "removed"}, id={"role": "person"})).report
+    assert report.counts_persons and "sample" not in report.risk
+    assert any(getattr(note, "code", "") == "note.weights_unused" for note in report.notes)
+    needing = weighted(w={"role": "weight"}, id={"role": "person"})
+    needing["privacy"] = [{"model": "individual-risk", "threshold": 0.5}]
+    with pytest.raises(PlanError):
+        anonymize(rows, needing)

@@ -110,8 +110,9 @@ def may_group_persons(profile: Profile, suggestion: Suggestion) -> bool:
 
 
 def are_weights(profile: Profile) -> bool:
-    """Return whether every row has a number of persons that it represents."""
-    return not profile.missing and all(map(_is_number_of_persons, profile.values))
+    """Return whether every row has a number of persons that it represents; 0 is outside of the population."""
+    values = [text for text in profile.values if text.strip(" 0.,")]
+    return bool(values) and not profile.missing and all(map(_is_number_of_persons, values))
 
 
 def spread_as_weights(profile: Profile) -> bool:

@@ -69,10 +69,11 @@ class HouseholdRisks(Protocol):
 
 
 class Sample(Value):
-    """The survey sample behind the rows: weights of combinations in millionths, and households."""
+    """The survey sample behind the rows: weights of combinations in millionths, households, and rows of weight 0."""
 
     weights: Counts | None = None
     households: HouseholdRisks | None = None
+    zero_rows: int = 0
 
 
 class FrequencyTable(Value, dict=True):

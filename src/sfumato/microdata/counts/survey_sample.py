@@ -28,7 +28,7 @@ def with_weights(table: FrequencyTable, text_counts: ValueCounts, missing: Seque
         text_counts: The combinations with their weights last.
 
     Raises:
-        DataError: A weight is missing or no number above 0, or some rows represent fewer persons than rows.
+        DataError: A weight is missing or negative, all are 0, or some rows represent fewer persons than rows.
     """
     owners = combinations_of(table, text_counts)
     kept = owners != DROPPED
@@ -38,7 +38,9 @@ def with_weights(table: FrequencyTable, text_counts: ValueCounts, missing: Seque
         raise DataError("weight.the_weights_of_some", column=text_counts.columns[-1]).about(
             column=text_counts.columns[-1]
         )
-    return replace(table, sample=replace(table.sample or Sample(), weights=weights))
+    zeros = np.array([_is_zero(text) for text in text_counts.values[-1]] or [False], bool)
+    none = int(text_counts.counts[zeros[text_counts.codes[:, -1]]].sum())
+    return replace(table, sample=replace(table.sample or Sample(), weights=weights, zero_rows=none))
 
 
 def _sums(owners: npt.NDArray[np.int64], values: Counts, many: int) -> Counts:
@@ -48,17 +50,25 @@ def _sums(owners: npt.NDArray[np.int64], values: Counts, many: int) -> Counts:
 
 
 def _millionths(text_counts: ValueCounts, missing: Sequence[str]) -> Counts:
-    """Return the weight behind each text of the last column."""
+    """Return the weight behind each text of the last column.
+
+    A row of weight 0, as surveys give persons outside of their population, represents at least its own person.
+    """
     texts = text_counts.values[-1]
     present = [text for text in texts if text is not None and text not in missing]
     forms, wrong = canonical(present, "decimal")
     numbers = [float(form or 0) for form in forms]
-    if wrong or len(present) < len(texts) or any(not 0 < number < MOST_PERSONS for number in numbers):
+    outside = any(not 0 <= number < MOST_PERSONS for number in numbers)
+    if wrong or len(present) < len(texts) or outside or not any(numbers):
         raise _fault(text_counts, missing)
-    millionths = np.array([round(number * MILLIONTHS) for number in numbers], np.int64)
+    millionths = np.array([round(number * MILLIONTHS) or (0 if number else MILLIONTHS) for number in numbers], np.int64)
     if float(millionths[text_counts.codes[:, -1]] @ text_counts.counts.astype(float)) > MOST_PERSONS * MILLIONTHS:
         raise DataError("weight.the_weights_add_up")
     return millionths
+
+
+def _is_zero(text: str | None) -> bool:
+    return text is not None and text.strip(" 0.,+") == ""
 
 
 FAULTS = ("missing", "comma", "nan", "text", "negative", "zero", "endless")
@@ -68,6 +78,8 @@ def _fault(text_counts: ValueCounts, missing: Sequence[str]) -> DataError:
     """Return the error about weights: the problems, their numbers of rows and hints, without any weight."""
     kinds = [_kind_of_fault(text, missing) for text in text_counts.values[-1]]
     rows = np.bincount(text_counts.codes[:, -1], text_counts.counts, len(kinds)).astype(np.int64)
+    if {*kinds} - {"zero", None}:  # zeros are a fault only if no row has a weight
+        kinds = [None if kind == "zero" else kind for kind in kinds]
     faults = {
         kind: int(sum(rows[at] for at, other in enumerate(kinds) if other == kind)) for kind in FAULTS if kind in kinds
     }

@@ -154,10 +154,10 @@ def _sample_faults(plan: RequestedPlan) -> list[PlanIssue]:
     for role in ("weight", "household"):
         if len(plan.named(role)) > 1:
             faults.append(issue("columns", "role_once", name=role))
-    if plan.weight is not None and plan.person is not None:
-        faults.append(issue("columns", "weight_does_not_go"))
     for place, model in enumerate(plan.privacy):
         estimated = model.needs == "weights"
+        if estimated and plan.weight is not None and plan.person is not None:
+            faults.append(issue(f"privacy[{place}]", "weight_does_not_go"))
         if estimated and plan.weight is None and not model.states_population:
             faults.append(issue(f"privacy[{place}]", "population", name=model.name))
         if estimated and plan.subset is not None:

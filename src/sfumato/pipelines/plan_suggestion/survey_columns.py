@@ -154,10 +154,9 @@ def with_survey_weights(
 
 
 def one_of_each(suggestions: Mapping[str, Suggestion]) -> dict[str, Suggestion]:
-    """Return the suggestions with one weight and one household column; with a person column, weights are removed."""
+    """Return the suggestions with one weight and one household column."""
     households = [name for name, one in suggestions.items() if one.role == "household"]
-    persons = any(one.role == "person" for one in suggestions.values())
-    kept = {*households[:1], *([] if persons else _main_weight(suggestions))}
+    kept = {*households[:1], *_main_weight(suggestions)}
     return {
         name: Suggestion("identifier", one.reason, concept=one.concept)
         if one.role in ("weight", "household") and name not in kept

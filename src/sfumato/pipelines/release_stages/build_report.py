@@ -163,9 +163,12 @@ def _is_nested(source: Engine, plan: Plan, name: str, region: str) -> bool:
     return bool(many and places.max(initial=0) == 1)
 
 
-def risks_of_persons(plan: Plan) -> tuple[str, ...]:
-    """Return a note if the risks count persons."""
-    return () if plan.person is None else (Message("note.risks_of_persons"),)
+def risks_of_persons(plan: Plan, table: FrequencyTable) -> tuple[str, ...]:
+    """Return notes if the risks count persons, without the weights of rows, or if some rows have the weight 0."""
+    persons = () if plan.person is None else (Message("note.risks_of_persons"),)
+    unused = (Message("note.weights_unused", column=plan.weight),) if plan.person and plan.weight else ()
+    zeros = table.sample.zero_rows if table.sample is not None else 0
+    return (*persons, *unused, *((Message("note.zero_weights", rows=zeros),) if zeros else ()))
 
 
 def inferring_columns(disclosed: Disclosure, rows: int) -> tuple[str, ...]:
@@ -355,7 +358,7 @@ def _remarks(plan: Plan, source: Engine, outcome: ReleaseOutcome, withheld_rows:
         *result.notes,
         *unnamed(plan, table),
         *matching_values(outcome.measures),
-        *risks_of_persons(plan),
+        *risks_of_persons(plan, table),
         *order_remarks(plan),
         *merged_spellings(plan, table),
         *decimal_points(plan),

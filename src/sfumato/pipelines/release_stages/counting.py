@@ -165,7 +165,7 @@ def frequency_table(plan: Plan, source: Engine, shared: SharedCounts | None = No
 def with_sample(plan: Plan, source: Engine, table: FrequencyTable) -> FrequencyTable:
     """Return the table with the sampling weights and households of its rows, if the plan has such columns."""
     reading = published_reading(plan, source)
-    if plan.weight is not None:
+    if plan.weight is not None and plan.person is None:  # weights are those of rows
         text_counts = _as_published(plan, source.count((*plan.quasi_identifiers, plan.weight), reading))
         table = with_weights(table, text_counts, plan.data.missing)
     if plan.household is not None:
@@ -194,7 +194,9 @@ def _as_published(plan: Plan, text_counts: ValueCounts) -> ValueCounts:
 
 def published_weights(plan: Plan, published: Engine) -> dict[Labels, int] | None:
     """Return the sum of weights of each combination of labels, or None if weights are not published."""
-    if plan.weight is None or plan.weight in plan.removed_columns or plan.weight not in published.columns:
+    if plan.weight is None or plan.person is not None:
+        return None
+    if plan.weight in plan.removed_columns or plan.weight not in published.columns:
         return None
     text_counts = published.count((*plan.quasi_identifiers, plan.weight), MissingRules(plan.data.missing))
     return weights_of_labels(text_counts, plan.data.missing)
