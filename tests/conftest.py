@@ -12,7 +12,7 @@ from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import mkdtemp
+from tempfile import gettempdir, mkdtemp
 from typing import Any
 
 import pytest
@@ -112,6 +112,32 @@ def complete() -> Callable[..., Any]:
             return thread.submit(asyncio.run, coroutine).result(seconds)
 
     return run
+
+
+# Folders whose releases take databases that are idle, whatever files they open, and those of their files that do not.
+ANY_DATABASE = ("attacks", "engines", "hierarchies", "microdata", "pipelines", "policies", "report", "tables")
+OWN_DATABASES = ("test_beyond_memory", "test_confined_databases", "test_service_paths", "test_spares")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def one_database(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Let databases open all files of the tests, so that the next release takes one that is idle.
+
+    Starting one costs more than most releases of tests. That a release opens no file but its own is tested by those
+    named above, and by all releases of the other folders: cli, frozen cases, service, web, the documentation.
+    """
+    folder = request.path.relative_to(Path(__file__).parent).parts[0]
+    if folder not in ANY_DATABASE or request.path.stem in OWN_DATABASES:
+        yield
+        return
+    from sfumato.engines.duckdb import database
+
+    places, started = (tmp_path_factory.getbasetemp(), Path(gettempdir())), database._started
+    database.SPARES.end()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(database, "_started", lambda plan, paths: started(plan, (*paths, *places)))
+        yield
+    database.SPARES.end()
 
 
 @dataclass(frozen=True)
