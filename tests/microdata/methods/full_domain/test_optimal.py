@@ -1,4 +1,4 @@
-"""Optimal: equal to brute force over all nodes, for every loss, budget and model."""
+"""Optimal: equal to brute force over all nodes, for every loss and budget."""
 
 from itertools import product
 
@@ -13,9 +13,7 @@ from sfumato.microdata.counts.frequency_table import Coding, FrequencyTable
 from sfumato.microdata.losses.registry import prepare
 from sfumato.microdata.methods.full_domain import exhaustive, optimal
 from sfumato.microdata.methods.full_domain.problem import LatticeProblem
-from sfumato.microdata.models.equivalence_classes import histogram
 from sfumato.microdata.models.k_anonymity import KAnonymity
-from sfumato.microdata.models.l_diversity import LDiversity
 from sizes import size
 
 LOSSES = [
@@ -44,25 +42,22 @@ def ladders(draw: st.DrawFn):
 
 
 @st.composite
-def tables(draw: st.DrawFn, columns: int = 3, sensitive: bool = False) -> FrequencyTable:
+def tables(draw: st.DrawFn, columns: int = 3) -> FrequencyTable:
     chosen = [draw(ladders()) for _ in range(draw(st.integers(1, columns)))]
     rows = draw(st.integers(1, 30))
     codes = np.array(
         [[draw(st.integers(0, ladder.size - 1)) for ladder in chosen] for _ in range(rows)], np.int32
     ).reshape(rows, len(chosen))
-    values = np.array([draw(st.integers(0, 3)) for _ in range(rows)], np.int32)
-    unique, owners, counts = np.unique(codes, axis=0, return_inverse=True, return_counts=True)
-    held = {"s": histogram(owners.reshape(-1), values, np.ones(rows, np.int64), len(unique), 4)} if sensitive else {}
+    unique, counts = np.unique(codes, axis=0, return_counts=True)
     codings = tuple(Coding(ladder.values, np.arange(ladder.size, dtype=np.int32), ladder) for ladder in chosen)
     names = tuple(f"c{place}" for place in range(len(chosen)))
-    texts = {"s": ("a", "b", "c", "d")} if sensitive else {}
-    return FrequencyTable(names, codings, unique.astype(np.int32), counts.astype(np.int64), held, texts)
+    return FrequencyTable(names, codings, unique.astype(np.int32), counts.astype(np.int64), {}, {})
 
 
 def problem_of(
     table: FrequencyTable, loss: str, models, share: float, aggregate: str = "sum", weights=None
 ) -> LatticeProblem:
-    k = max((model.k for model in models if isinstance(model, KAnonymity)), default=1)
+    k = max(model.k for model in models)
     tops = tuple(ladder.height - 1 for ladder in table.ladders)
     weights = weights or (1.0,) * len(tops)
     return LatticeProblem(
@@ -90,7 +85,9 @@ def brute_force(table: FrequencyTable, loss: str, models, share: float, aggregat
         classes: dict = {}
         for row in rows:
             classes.setdefault(labels[row], []).append(row)
-        kept = {label: members for label, members in classes.items() if all(_holds(m, table, members) for m in models)}
+        kept = {
+            label: members for label, members in classes.items() if all(len(members) >= model.k for model in models)
+        }
         suppressed = len(rows) - sum(map(len, kept.values()))
         if suppressed > int(share * len(rows)) or not kept:
             continue
@@ -98,23 +95,6 @@ def brute_force(table: FrequencyTable, loss: str, models, share: float, aggregat
         if best is None or value < best:
             best = value
     return best
-
-
-def _holds(model, table, members) -> bool:
-    if isinstance(model, KAnonymity):
-        return len(members) >= model.k
-    held = table.sensitive["s"]
-    tally = np.zeros(4)
-    for row in set(members):
-        for entry in range(held.starts[row], held.starts[row + 1]):
-            tally[held.values[entry]] += held.counts[entry]
-    if model.variant == "distinct":
-        return (tally > 0).sum() >= model.l
-    if model.variant == "recursive":
-        ordered = np.sort(tally)[::-1]
-        return ordered[0] < model.c * ordered[int(model.l) - 1 :].sum()
-    shares = tally[tally > 0] / tally.sum()
-    return np.exp(-(shares * np.log(shares)).sum()) >= model.l - 1e-9
 
 
 def _loss(table, loss, node, labels, kept, rows, aggregate, weights) -> float:
@@ -187,41 +167,6 @@ def test_aggregates_and_weights_stay_exact(aggregate, table, k, weights, data) -
             optimal.search(problem)
     else:
         assert optimal.search(problem).best.loss == pytest.approx(expected)
-
-
-@pytest.mark.parametrize(
-    "model",
-    [
-        LDiversity(2, "s"),
-        LDiversity(1.7, "s", "entropy"),
-        LDiversity(2, "s", "recursive", 2.0),
-    ],
-    ids=["distinct", "entropy", "recursive"],
-)
-@settings(max_examples=size(20, 50))
-@given(table=tables(sensitive=True), k=st.integers(1, 3), data=st.data())
-def test_models_that_are_not_monotone_under_suppression_stay_exact(model, table, k, data) -> None:
-    loss = data.draw(st.sampled_from(LOSSES))
-    share = data.draw(st.sampled_from(BUDGETS))
-    models = [KAnonymity(k), model]
-    expected = brute_force(table, loss, models, share)
-    problem = problem_of(table, loss, models, share)
-    if expected is None:
-        with pytest.raises(UnattainableError):
-            optimal.search(problem)
-    else:
-        assert optimal.search(problem).best.loss == pytest.approx(expected)
-
-
-@settings(max_examples=size(25, 60))
-@given(table=tables(), k=st.integers(1, 4), share=st.sampled_from(BUDGETS), loss=st.sampled_from(LOSSES))
-def test_exhaustive_and_optimal_choose_the_same_node(table, k, share, loss) -> None:
-    problem = problem_of(table, loss, [KAnonymity(k)], share)
-    try:
-        expected = exhaustive.search(problem)
-    except UnattainableError:
-        return
-    assert optimal.search(problem_of(table, loss, [KAnonymity(k)], share)).best.node == expected.best.node
 
 
 @settings(max_examples=size(25, 60))
