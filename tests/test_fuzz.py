@@ -8,13 +8,14 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tools"))
 from fuzz import TARGETS, mutate
+from sizes import size
 
 
 @pytest.mark.parametrize("name", TARGETS)
 def test_damage_is_answered_or_refused(tmp_path, name) -> None:
     target, good = TARGETS[name]
     draw = random.Random(f"test:{name}")
-    for _ in range(150):
+    for _ in range(size(80, 150)):
         target(mutate(draw, good), tmp_path)
 
 

@@ -7,6 +7,7 @@ import pytest
 
 from sfumato.datasets import census, patients
 from sfumato.pipelines.release import anonymize
+from sizes import size
 
 # The inputs of reports are in this folder.
 sys.path.insert(0, str(Path(__file__).parent))
@@ -59,9 +60,9 @@ def by_sets(patient_plan):
 
 @pytest.fixture(scope="session")
 def large(tmp_path_factory):
-    """A million census rows, released with three quasi-identifiers."""
+    """Many census rows, released with three quasi-identifiers."""
     folder = tmp_path_factory.mktemp("census")
-    dataset = census(1_000_000)
+    dataset = census(size(100_000, 1_000_000))
     dataset.write(folder / "census.parquet")
     plan = dataset.plan(str(folder / "census.parquet"), 10, quasi_identifiers=["age", "sex", "marital-status"])
     made = anonymize(None, plan | {"output": {"format": "parquet", "order": "keep"}})

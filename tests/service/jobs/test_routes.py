@@ -215,7 +215,8 @@ def test_risk_and_compare(client, rows) -> None:
 
 
 def test_a_release_is_attacked_where_that_is_asked_for(client, rows) -> None:
-    job = ended(client, ask(client, rows, parameters='{"attack": true}'))
+    asked = plan(method={"name": "mondrian"})  # which is run again as control
+    job = ended(client, ask(client, rows, asked, parameters='{"attack": true}'))
     assert job["state"] == "done", job
     figures = client.get(f"{job['links']['self']}/files/report.json").json()["attack"]
     assert figures["control"] == "rerun" and figures["attacks"]

@@ -210,7 +210,7 @@ def coordinates_of(inner):
     return Coordinates(codes, (np.array([-1] + [0] * inner),) * 3)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(size(2, 4)))
 def test_sums_of_cuts_raise_the_bound_and_leave_the_least_cost_as_it_is(seed, monkeypatch):
     table = cube(seed, 3, 6)
     problem = make_problem(table, None, respondents_of(table, np.flatnonzero(table.sensitive)), coordinates_of(3))

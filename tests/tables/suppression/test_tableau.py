@@ -14,6 +14,7 @@ from sfumato.tables.cells.system import (
 )
 from sfumato.tables.suppression.linear_flows import FlowPrograms, Tableau
 from sfumato.tables.suppression.problem import GENEROUS, make_problem
+from sizes import size
 
 
 def masked_part(seed, sides=(4, 4, 4), unsafe=6, share=0.4, need=0.5):
@@ -68,7 +69,7 @@ def check_flow(problem, attack, flow, closed):
 @pytest.mark.parametrize(("sides", "share"), [((4, 4, 4), 0.6), ((7, 8), 0.4), ((3, 3, 3, 3), 0.7), ((4, 4, 4), 0.8)])
 def test_there_is_a_flow_where_a_program_finds_one(sides, share):
     answers = []
-    for seed in range(12):
+    for seed in range(size(6, 12)):
         problem = masked_part(seed, sides, share=share)
         prices, chance = np.ones(problem.size), np.random.default_rng(seed)
         tableau, programs, closed = Tableau(problem, prices), FlowPrograms(problem, prices, GENEROUS), []
