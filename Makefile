@@ -11,7 +11,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Workers and tests start hundreds of programs: what they import is compiled once.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test unsteady test-quick check docs bench bench-scale peers peers-attacks prove attack fuzz matrix coverage mutants format schema pictures screenshots clean
+.PHONY: demo test unsteady test-quick check docs bench bench-scale analysts peers peers-attacks prove attack fuzz matrix coverage mutants format schema pictures screenshots clean
 
 demo: $(CORE)
 	@rm -rf demo-release
@@ -74,6 +74,10 @@ peers:
 	test -x .peers/bin/python || $(PYTHON) -m venv .peers
 	.peers/bin/pip install --quiet anjana pycanon
 	.peers/bin/python bench/peers.py $(DATA) $(RELEASE) $(or $(ROWS),3000)
+
+# What proposed plans keep of the answers of analysts' questions: DATA=folder of CSV files and known.json, FOR=--for.
+analysts: $(READY) $(KERNELS)
+	$(BIN)/python -m bench.analysts $(DATA) $(FOR)
 
 # Attacks side by side with anonymeter, which pins an old NumPy: in an environment of its own.
 peers-attacks: $(READY) $(KERNELS)
