@@ -4,7 +4,7 @@ import sys
 from collections.abc import Sequence
 from importlib import import_module
 
-QUICK = ("overview", "models", "mondrian")
+QUICK = ("overview", "models", "mondrian", "roles")
 ALL = (*QUICK, "search", "k_optimize", "tables", "service", "scale", "newcomer", "spark")
 
 

@@ -75,7 +75,7 @@ def by_words(column: Column, _: Table) -> Iterator[Evidence]:
 
 def by_format(column: Column, _: Table) -> Iterator[Evidence]:
     """Values in a format of identifiers: addresses, official and bank numbers, keys."""
-    if column.content.kind in _NO_KEYS or column.content.kind == "decimal":
+    if column.shape.kind in _NO_KEYS or column.shape.kind == "decimal":
         return
     if found := format_of(column.profile):
         yield _seen(found[0], "format", at.FORMAT, "by_format", share=_percent(found[1]))
@@ -95,7 +95,7 @@ def by_flag(column: Column, _: Table) -> Iterator[Evidence]:
 
 def by_person_names(column: Column, _: Table) -> Iterator[Evidence]:
     """Values that are names of persons."""
-    if column.content.kind != "categories":
+    if column.shape.kind != "categories":
         return
     # White and Black are surnames, too: for a few values, a word list is stronger evidence than a list of names.
     if column.profile.few and concept_of_values(column.profile):
@@ -111,13 +111,13 @@ def by_places(column: Column, _: Table) -> Iterator[Evidence]:
     if words := sorted(short_postcodes(column.profile, lettered=column.named("sensitive") is not None)):
         word = spoken_word(column.profile.name, words[0])
         yield _seen("place", "values", at.JOINT, "by_name", word=word)
-    if column.content.kind == "categories" and (share := share_of_places(column.profile)):
+    if column.shape.kind == "categories" and (share := share_of_places(column.profile)):
         yield _seen("place", "values", at.SPREAD, "by_values", share=_percent(share))
 
 
 def by_keys(column: Column, _: Table) -> Iterator[Evidence]:
     """Values that number rows or persons."""
-    profile, kind = column.profile, column.content.kind
+    profile, kind = column.profile, column.shape.kind
     known = column.named("quasi-identifier", "sensitive") is not None
     if kind in (*_TIMES, "scale"):
         return
@@ -130,7 +130,7 @@ def by_keys(column: Column, _: Table) -> Iterator[Evidence]:
     if kind not in ("categories", "codes") and counts_rows(profile) and (not known or numbers_all_rows(profile)):
         yield _seen(row, "spread", at.FORMAT, "row_numbers")
     long = (numbering and are_long_numbers(profile)) or (not known and are_keys(profile))
-    if long and kind == "whole" and column.content.type != "amount":
+    if long and kind == "whole" and column.shape.type != "amount":
         yield _seen(row, "spread", at.OWN_KEYS, "by_format", share=100)
     if is_given_number(column):
         yield _seen("key", "spread", at.OWN_KEYS, "by_format", share=100)
@@ -142,7 +142,7 @@ def is_given_number(column: Column) -> bool:
     Codes of diagnoses or offenses are chosen from a list, so that some are much more frequent than others: they stay
     codes. An unknown name needs a word for numbers as well.
     """
-    profile, content = column.profile, column.content
+    profile, content = column.profile, column.shape
     if content.kind in (*_NO_KEYS, "decimal") or content.type == "amount":
         return False
     digits = digits_of_given_numbers(profile)
@@ -156,7 +156,7 @@ def is_given_number(column: Column) -> bool:
 
 def by_texts(column: Column, _: Table) -> Iterator[Evidence]:
     """Values that somebody wrote: each may name anyone, or occurs in one row alone."""
-    profile, kind = column.profile, column.content.kind
+    profile, kind = column.profile, column.shape.kind
     if kind not in ("categories", "codes"):
         return
     known = column.named("quasi-identifier", "sensitive")
@@ -187,7 +187,7 @@ def by_remarks(column: Column, _: Table) -> Iterator[Evidence]:
     remark = next((word for word in words_of(profile.name) if word in WORDS["remarks"]), None)
     term = next((term for term in column.terms if term.concept.key == "free_text"), None)
     word = remark or (term.word if term else None)
-    if word is None or column.content.kind != "categories" or profile.share_of(_ANSWER) == 1:
+    if word is None or column.shape.kind != "categories" or profile.share_of(_ANSWER) == 1:
         return
     spoken = spoken_word(profile.name, word)
     if remark and profile.words_each >= SEVERAL_WORDS:
@@ -202,9 +202,9 @@ def by_remarks(column: Column, _: Table) -> Iterator[Evidence]:
 
 def by_times(column: Column, _: Table) -> Iterator[Evidence]:
     """Values that are dates, times or years."""
-    if column.content.kind in _TIMES:
+    if column.shape.kind in _TIMES:
         born = any(term.concept.key == "age" for term in column.terms)
-        yield _seen("age" if born else "date", "values", at.DATES, "time", what=column.content.words)
+        yield _seen("age" if born else "date", "values", at.DATES, "time", what=column.shape.words)
 
 
 def by_spread(column: Column, _: Table) -> Iterator[Evidence]:
@@ -212,7 +212,7 @@ def by_spread(column: Column, _: Table) -> Iterator[Evidence]:
     nameless = is_nameless(column.profile)
     if (column.terms and not nameless) or column.has("quantity") or column.has("counts"):
         return
-    if column.content.kind in ("whole", "ages", "codes") and (found := known_by_spread(column.profile)):
+    if column.shape.kind in ("whole", "ages", "codes") and (found := known_by_spread(column.profile)):
         yield _seen(found[0], "spread", at.SPREAD, f"like.{found[0]}")
     elif nameless and (private := private_by_spread(column.profile)):
         of = "performance" if private in ("measure", "count") else private
@@ -247,7 +247,7 @@ def by_boxes(column: Column, table: Table) -> Iterator[Evidence]:
 def by_group_numbers(column: Column, _: Table) -> Iterator[Evidence]:
     """Codes of a group that others know: a school, a region, an expedition."""
     profile, words = column.profile, words_of(column.profile.name)
-    coded = column.content.kind in ("categories", "codes", "whole") and profile.distinct_share < at.GROUP_SHARE
+    coded = column.shape.kind in ("categories", "codes", "whole") and profile.distinct_share < at.GROUP_SHARE
     others = column.has("technical") or column.has("persons") or column.has("staff")
     if (
         coded

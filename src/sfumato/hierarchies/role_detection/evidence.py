@@ -16,6 +16,8 @@ Source = Literal["name", "format", "values", "spread", "neighbors"]
 _NUMBERED = regex(r"(.*?[^\W\d])[ _.]?\d{1,4}[a-z]?|(?:w|wave|t|y)\d{1,2}[ _.](.+)")
 # One letter at the end, where the others have numbers: kindergarten beside grades 1 to 3.
 _LETTERED = regex(r"(.*[^\W\d]{2})[ _.]?[a-z]")
+# With more distinct values than these, some show of what kind they are.
+_MANY_VALUES = 20_000
 # A stem of fewer letters says nothing: q1 and q2 ask for different things.
 _STEM = 3
 NUMERIC = ("ages", "years", "whole", "decimal")
@@ -66,9 +68,22 @@ class Column(Value, dict=True):
         return frozenset(word for name in names for words in (words_of(name), meanings_of(name)) for word in words)
 
     @cached_property
+    def shape(self) -> Content:
+        """The kind of its values, by some of them if they are very many: without a hierarchy for all of them."""
+        values = self.profile.values[:: len(self.profile.counts) // _MANY_VALUES + 1]
+        if len(values) == len(self.profile.counts):
+            return self.content
+        some = {value: self.profile.counts[value] for value in values}
+        return content_of(Profile(self.profile.name, some, sum(some.values())), self._keys)
+
+    @cached_property
     def content(self) -> Content:
-        """The kind of its values."""
-        return content_of(self.profile, list(dict.fromkeys(term.concept.key for term in self.terms)))
+        """The kind of all its values, with a hierarchy and the values that this rejects."""
+        return content_of(self.profile, self._keys)
+
+    @property
+    def _keys(self) -> list[str]:
+        return list(dict.fromkeys(term.concept.key for term in self.terms))
 
     @property
     def concepts(self) -> tuple[tuple[Concept, str], ...]:

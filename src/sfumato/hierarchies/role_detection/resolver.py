@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
+from math import exp
 
 from sfumato.hierarchies.role_detection import role_reasons
 from sfumato.hierarchies.role_detection import thresholds as at
@@ -17,9 +18,12 @@ from sfumato.hierarchies.role_detection.key_columns import (
     rows_each,
 )
 from sfumato.hierarchies.role_detection.lexicon.concepts import BY_KEY
+from sfumato.hierarchies.role_detection.profile import Profile
 from sfumato.hierarchies.role_detection.quasi_identifiers import judge_rest, judge_units, quasi_identifier
 from sfumato.hierarchies.role_detection.suggestion import UNKNOWN_RANK, Suggestion
 from sfumato.hierarchies.role_detection.value_vetoes import is_contradicted
+from sfumato.localization.messages import Message
+from sfumato.values import replace
 
 # Concepts that detectors find in values and no name has.
 _ROLES = {"row": "identifier", "case": "identifier"}
@@ -65,7 +69,7 @@ def _pooled(
 
 
 def _kind(column: Column) -> str:
-    return "numbers" if column.content.kind in (*NUMERIC, "codes") else column.content.kind
+    return "numbers" if column.shape.kind in (*NUMERIC, "codes") else column.shape.kind
 
 
 def resolve(column: Column, evidence: Iterable[Evidence]) -> Suggestion:
@@ -78,21 +82,36 @@ def resolve(column: Column, evidence: Iterable[Evidence]) -> Suggestion:
             reasons[one.of] = one
     profile = column.profile
     if not profile.counts:
-        return Suggestion("insensitive", role_reasons.EMPTY)
+        return Suggestion("insensitive", Message("said.empty"))
     best = max(scores.values(), default=0.0)
     near = [key for key, score in scores.items() if score >= max(best - at.MARGIN, at.DECIDED)]
     constant = len(profile.counts) == 1 and not profile.missing
     if constant:
         near = [key for key in near if _role(key) == "identifier" and key not in ("row", "processing", "free_text")]
         if not near:
-            return Suggestion("insensitive", role_reasons.SAME)
+            return Suggestion("insensitive", Message("said.same"))
     named = [one for one in scores if one in at.GIVEN and scores[one] >= at.DECIDED]
     if not near:
         return judge_units(column) or judge_rest(column)
     key = min(near, key=lambda key: (_SAFEST.index(_role(key)), -scores[key]))
     if key in ("key", "row") and named:
         key = max(named, key=lambda one: scores[one])
-    return _suggested(column, key, reasons[key])
+    return replace(
+        _suggested(column, key, reasons[key]),
+        confidence=_confidence(_role(key), scores),
+        evidence=tuple(sorted(((one, round(score, 2)) for one, score in scores.items()), key=lambda pair: -pair[1])),
+    )
+
+
+def _confidence(role: str, scores: Mapping[str, float]) -> float:
+    """Return how sure a role is: the log-odds of its best concept above those of the best concept of another role.
+
+    >>> _confidence("sensitive", {"health": 3.0}), _confidence("sensitive", {"health": 3.0, "place": 3.0})
+    (0.953, 0.5)
+    """
+    own = max(score for key, score in scores.items() if _role(key) == role)
+    other = max((score for key, score in scores.items() if _role(key) != role), default=0.0)
+    return round(1 / (1 + exp(other - own)), 3)
 
 
 def _role(key: str) -> str:
@@ -106,7 +125,8 @@ def _suggested(column: Column, key: str, why: Evidence) -> Suggestion:
         return _key(column, key, why, reason)
     if role == "sensitive":
         asked = key == "opinion" and why.code in ("question_text", "box")
-        type_ = "text" if column.content.rejected else column.content.type
+        content = column.content
+        type_ = "text" if content.rejected else content.type
         protected = role_reasons.is_special(key)
         guessed = why.code in ("like.measure", "like.count")
         return Suggestion("sensitive", reason, type_, protected=protected, guessed=guessed, asked=asked, concept=key)
@@ -119,7 +139,7 @@ def _suggested(column: Column, key: str, why: Evidence) -> Suggestion:
 
 def _rank(column: Column, key: str) -> int:
     """Return the rank of a concept; a duration, distance or count is less widely known than the concept itself."""
-    concept, kind = BY_KEY[key], column.content.kind
+    concept, kind = BY_KEY[key], column.shape.kind
     counted = key in ("work", "family") and kind in ("whole", "decimal")
     counted = counted or (key == "place" and kind == "decimal")
     return max(concept.rank, BY_KEY["date"].rank) if counted else concept.rank
@@ -134,9 +154,9 @@ def _key(column: Column, key: str, why: Evidence, reason: str) -> Suggestion:
     if key == "name" and why.by == "name" and profile.share(has_digit) >= UNIQUE_SHARE:
         key = "key"
     if key == "free_text" and why.code in ("remarks", "written"):
-        return Suggestion("identifier", role_reasons.UNDECIDED + reason, undecided=True, concept=key)
+        return Suggestion("identifier", Message("said.decide", reason=reason), undecided=True, concept=key)
     if key == "household":
-        return Suggestion("household", role_reasons.HOUSEHOLD.format(why=reason), concept=key)
+        return Suggestion("household", Message("said.household", reason=reason), concept=key)
     if key == "weight" and are_weights(profile):
         return Suggestion("weight", reason, concept=key)
     if why.code == "repeating_codes":
@@ -144,11 +164,15 @@ def _key(column: Column, key: str, why: Evidence, reason: str) -> Suggestion:
     if not _names_persons(column, key):
         return Suggestion("identifier", reason, concept=key)
     if profile.missing and not column.has("staff"):
-        return Suggestion("identifier", role_reasons.NAMELESS.format(why=reason), concept=key)
+        return Suggestion("identifier", Message("said.nameless", reason=reason), concept=key)
     rank = 0 if column.has("persons") else 2 if key == "key" else 1
     return Suggestion(
-        "person", role_reasons.PERSON.format(why=reason, count=rows_each(profile)), rank=rank, concept=key
+        "person", Message("said.person", reason=reason, count=_rows_each(profile)), rank=rank, concept=key
     )
+
+
+def _rows_each(profile: Profile) -> Message:
+    return Message("phrase.mean_rows", rows=float(rows_each(profile)))
 
 
 def _names_persons(column: Column, key: str) -> bool:
@@ -163,12 +187,14 @@ def _names_persons(column: Column, key: str) -> bool:
 
 def _repeating_keys(column: Column) -> Suggestion:
     """Return the person column for codes that repeat as person keys do, unless the name says otherwise."""
-    profile, rows = column.profile, rows_each(column.profile)
+    profile, rows = column.profile, _rows_each(column.profile)
     if profile.missing:
-        return Suggestion("identifier", role_reasons.NAMELESS.format(why=role_reasons.NO_WORD), concept="key")
+        return Suggestion("identifier", Message("said.nameless", reason=Message("said.no_word")), concept="key")
     if column.has("staff"):
-        return Suggestion("identifier", role_reasons.STAFF_KEYS, concept="key")
+        return Suggestion("identifier", Message("said.staff_keys"), concept="key")
     if column.has("events"):
-        return Suggestion("identifier", role_reasons.CODES.format(count=rows), concept="key")
+        return Suggestion(
+            "identifier", Message("said.advice", reason=Message("said.codes_repeat", count=rows)), concept="key"
+        )
     rank = 0 if column.has("persons") else UNKNOWN_RANK
-    return Suggestion("person", role_reasons.PERSON_KEYS.format(count=rows), rank=rank, concept="key")
+    return Suggestion("person", Message("said.person_keys", count=rows), rank=rank, concept="key")

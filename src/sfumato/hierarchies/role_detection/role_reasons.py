@@ -1,6 +1,11 @@
 """Sentences that give the reasons for suggested roles; none of them contains a data value."""
 
-from typing import Any
+from typing import TYPE_CHECKING
+
+from sfumato.localization.messages import Message
+
+if TYPE_CHECKING:
+    from sfumato.hierarchies.role_detection.evidence import Evidence
 
 # The meaning of a concept or a format for the person of a row.
 PHRASES = {
@@ -213,14 +218,22 @@ TAILS = " Its largest or smallest numbers are published together, since they wou
 UNDECIDED = "decide yourself: "
 
 
-def by_name(word: str, key: str) -> str:
+def by_name(word: str, key: str) -> Message:
     """Return the reason that a column's name decides; the word is quoted.
 
-    >>> by_name('"diagnosis"', "health")
-    '"diagnosis" in its name indicates health (GDPR, Article 9).'
+    >>> print(by_name('"diagnosis"', "health"))
+    "diagnosis" in its name indicates health (GDPR, Article 9).
     """
-    phrase = PHRASES[key]
-    return f"{word} in its name: its values {phrase}." if phrase.startswith("are ") else f"{word} in its name {phrase}."
+    return Message("reason.role_named_values" if _are(key) else "reason.role_named", word=word, phrase=_phrase(key))
+
+
+def _are(key: str) -> bool:
+    """Return whether the phrase of a concept says what values are."""
+    return PHRASES[key].startswith("are ")
+
+
+def _phrase(key: str) -> Message:
+    return Message(f"said.phrase_{key}")
 
 
 def is_special(concept: str) -> bool:
@@ -231,59 +244,64 @@ def is_special(concept: str) -> bool:
 def known(what: str, words: str) -> str:
     """Return the reason that a column is widely known, and the kind of its values.
 
-    >>> known('"zip" in its name indicates a place, which neighbors and directories know.', "codes of 5 characters")
-    '"zip" in its name indicates a place, which neighbors and directories know; here codes of 5 characters.'
+    >>> print(known(by_name('"zip"', "place"), "codes of 5 characters"))
+    "zip" in its name indicates a place, which neighbors and directories know; here codes of 5 characters.
     """
-    return f"{what.removesuffix('.')}; here {words}."
+    if not isinstance(what, Message) or what.code not in _CONTENT:
+        return what
+    return Message(_CONTENT[what.code], **what.values, what=words)
 
 
-def by_values(share: float, key: str) -> str:
+# Reasons by a name, and the same with the kind of the values.
+_CONTENT = {"reason.role_named": "reason.role_named_content", "reason.role_book_named": "reason.role_book_content"}
+
+
+def by_values(share: float, key: str) -> Message:
     """Return the reason that a column's values decide.
 
-    >>> by_values(0.964, "email")
-    '96 % of its values are e-mail addresses.'
+    >>> print(by_values(0.964, "email"))
+    96 % of its values are e-mail addresses.
     """
-    percent = round(max(100 * share, 1))
-    if PHRASES[key].startswith("are "):
-        return f"{percent} % of its values {PHRASES[key]}."
-    return f"{percent} % of its rows hold a word that {PHRASES[key]}."
+    code = "reason.role_by_values" if _are(key) else "reason.role_by_rows"
+    return Message(code, share=round(max(100 * share, 1)), phrase=_phrase(key))
 
 
-def by_codebook(reason: str, book: str) -> str:
-    """Return a reason by the meaning that a codebook gives a column.
+def by_codebook(word: str, key: str, book: str) -> Message:
+    """Return the reason that the meaning decides which a codebook gives a column.
 
-    >>> by_codebook('"race" in its name indicates racial or ethnic origin (GDPR, Article 9).', "NHANES")
-    '"race" in what the codebook of NHANES says of it indicates racial or ethnic origin (GDPR, Article 9).'
+    >>> print(by_codebook('"race"', "origin", "NHANES"))
+    "race" in what the codebook of NHANES says of it indicates racial or ethnic origin (GDPR, Article 9).
     """
-    if " in its name: its values " in reason:
-        return reason.replace(" in its name: its values ", f" in what the codebook of {book} says of it: its values ")
-    return reason.replace(" in its name ", f" in what the codebook of {book} says of it ")
+    code = "reason.role_book_values" if _are(key) else "reason.role_book_named"
+    return Message(code, word=word, phrase=_phrase(key), book=book)
 
 
-def reason_of(key: str, evidence: Any) -> str:
+# The messages of evidence that has no values.
+_PLAIN = {
+    "row_numbers": "said.row_numbers",
+    "free_text": "said.free_text",
+    "own_text": "said.own_text",
+    "written": "said.written",
+    "repeating_codes": "said.no_word",
+    "group_codes": "reason.role_group_codes",
+    "question_text": "reason.role_question_text",
+    "box": "reason.role_box",
+}
+
+
+def reason_of(key: str, evidence: "Evidence") -> str:
     """Return why a column has a concept."""
     values, code = evidence.values, evidence.code
-    if code == "by_name":
+    if code in _PLAIN:
+        return Message(_PLAIN[code])
+    if code in ("by_name", "by_flag"):
         return by_name(values["word"], key)
     if code == "by_codebook":
-        return by_codebook(by_name(values["word"], key), values["book"])
+        return by_codebook(values["word"], key, values["book"])
     if code in ("by_format", "by_values"):
         return by_values(values["share"] / 100, "key" if key == "row" else key)
-    if code == "by_flag":
-        return by_name(values["word"], key)
     if code == "time":
         return TIME.format(what=values["what"][0].upper() + values["what"][1:])
     if code == "remarks":
-        return REMARKS.format(word=values["word"])
-    if code.startswith("like."):
-        return LIKE[code[5:]]
-    return {
-        "row_numbers": ROW_NUMBERS,
-        "free_text": FREE_TEXT,
-        "own_text": OWN_TEXT,
-        "written": WRITTEN,
-        "repeating_codes": NO_WORD,
-        "question_text": QUESTION,
-        "box": QUESTION,
-        "group_codes": NO_WORD,
-    }[code]
+        return Message("reason.role_remarks", word=values["word"])
+    return LIKE[code.removeprefix("like.")]

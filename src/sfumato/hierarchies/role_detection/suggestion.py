@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from sfumato.hierarchies.role_detection import role_reasons
 from sfumato.hierarchies.role_detection.lexicon.concepts import Role
 from sfumato.hierarchies.types import ColumnType
+from sfumato.localization.messages import Message
 from sfumato.values import Value
 
 UNKNOWN_RANK = 3
@@ -27,6 +27,8 @@ class Suggestion(Value):
         guessed: Whether its numbers are considered sensitive by their distribution: others may know some of them.
         asked: Whether it is an answer to an unknown question: many of these together may be unique.
         concept: The key of the column's concept, if its name or its values indicate one.
+        confidence: How sure the role is, from 0 to 1, by the evidence for it and against it; 0 without any evidence.
+        evidence: What was seen: for each concept, the least likely last, its key and weight in log-odds.
     """
 
     role: Role
@@ -40,6 +42,8 @@ class Suggestion(Value):
     guessed: bool = False
     asked: bool = False
     concept: str | None = None
+    confidence: float = 0.0
+    evidence: tuple[tuple[str, float], ...] = ()
 
     def plan(self) -> dict[str, Any]:
         """Return the column as plan entries.
@@ -55,4 +59,4 @@ class Suggestion(Value):
 
     def withheld(self, reason: str) -> "Suggestion":
         """Return the column as removed until a decision is made."""
-        return Suggestion("identifier", role_reasons.UNDECIDED + reason, undecided=True, concept=self.concept)
+        return Suggestion("identifier", Message("said.decide", reason=reason), undecided=True, concept=self.concept)

@@ -67,7 +67,7 @@ def _are_many(column: Column) -> bool:
 
 
 def _is_key(column: Column) -> bool:
-    if column.content.kind in ("decimal", *_TIMES):
+    if column.shape.kind in ("decimal", *_TIMES):
         return False
     if column.has("persons"):
         return len(column.profile.counts) > 2
@@ -76,7 +76,7 @@ def _is_key(column: Column) -> bool:
 
 def _are_marks(column: Column) -> bool:
     """Return whether values are numbers, grades or short symbols; else "note" means a remark."""
-    return column.content.kind in (*NUMERIC, "scale") or length(column.profile) <= _LONGEST_MARK
+    return column.shape.kind in (*NUMERIC, "scale") or length(column.profile) <= _LONGEST_MARK
 
 
 def _is_text(column: Column) -> bool:
@@ -85,20 +85,20 @@ def _is_text(column: Column) -> bool:
     whole = words[-1:] in (["name"], ["names"]) and column.has("whole_names")
     nouns = len(profile.counts) >= _SOME_NAMES and profile.share_of(_PROPER_NOUN) >= UNIQUE_SHARE
     named = whole or (nouns and not (column.terms and column.terms[0].concept.key != "name"))
-    texts = column.content.kind in ("categories", "codes")
+    texts = column.shape.kind in ("categories", "codes")
     return texts and (named or not profile.few or share_of_names(profile) > 0 or has_sentences(profile))
 
 
 def _is_time(column: Column) -> bool:
     """Return whether values may be times: dates, years, days and months, or words for these; no yes and no."""
     profile = column.profile
-    if column.content.kind in _TIMES:
+    if column.shape.kind in _TIMES:
         return True
     if len(profile.counts) < _FEWEST_TIMES or profile.share_of(_TIME) < UNIQUE_SHARE:
         return False
     spread, whole = distribution_of(profile)
     if spread is None:
-        return column.content.kind != "decimal"
+        return column.shape.kind != "decimal"
     return whole and ((spread.numbers[-1] <= _DAYS and spread.numbers[0] >= 0) or _are_years(profile))
 
 
@@ -110,10 +110,10 @@ _MEETS: dict[Demand, Callable[[Column], bool]] = {
     "anything": lambda _: True,
     "many": _are_many,
     "key": _is_key,
-    "number": lambda column: column.content.kind in NUMERIC,
+    "number": lambda column: column.shape.kind in NUMERIC,
     "marks": _are_marks,
     "text": _is_text,
-    "few": lambda column: column.content.kind in ("categories", "codes", "scale") and column.profile.few,
+    "few": lambda column: column.shape.kind in ("categories", "codes", "scale") and column.profile.few,
     "time": _is_time,
     "titles": lambda column: column.profile.share_of(_TITLE) >= UNIQUE_SHARE,
 }
@@ -149,9 +149,9 @@ def _keys(*roles: str) -> frozenset[str]:
 
 VETOES = (
     # A date is known to those who were there, and identifies nobody by itself.
-    Veto(_keys("sensitive"), lambda column: column.content.kind == "dates", by_name_only=False),
-    Veto(_keys("identifier") - {"name", "processing"}, lambda column: column.content.kind in _TIMES),
-    Veto(_keys("quasi-identifier") - {"age", "date"}, lambda column: column.content.kind == "dates"),
+    Veto(_keys("sensitive"), lambda column: column.shape.kind == "dates", by_name_only=False),
+    Veto(_keys("identifier") - {"name", "processing"}, lambda column: column.shape.kind in _TIMES),
+    Veto(_keys("quasi-identifier") - {"age", "date"}, lambda column: column.shape.kind == "dates"),
     # Numbers of offices, accounts and telephones have more than three digits.
     Veto(frozenset(("office_number", "account", "phone")), lambda column: column.profile.share_of(_SHORT) >= _MOST),
     Veto(
@@ -160,5 +160,5 @@ VETOES = (
     ),
     Veto(frozenset(("processing",)), lambda column: column.profile.share_of(_STAMP) < _MOST),
     # Places have names and codes; coordinates are addresses.
-    Veto(frozenset(("place",)), lambda column: column.content.kind == "decimal"),
+    Veto(frozenset(("place",)), lambda column: column.shape.kind == "decimal"),
 )

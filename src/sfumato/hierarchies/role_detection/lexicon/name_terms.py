@@ -120,7 +120,7 @@ def read_word(word: str) -> tuple[tuple[str, ...], float]:
     """Return the known words that a word stands for, and the factor by which these count; itself if it is unknown.
 
     >>> read_word("geburtsdatum")[0], read_word("educ")[0], read_word("pleas")[0]
-    (('geburtsdatum',), ('education',), ('pleas',))
+    (('geburt', 'datum'), ('education',), ('pleas',))
     """
     known = _known()
     if word in known:
