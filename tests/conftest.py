@@ -19,6 +19,9 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 sys.path.insert(0, str(Path(__file__).parent))  # the sizes of tests are there
+# Workers share few processors: threads of sklearn and BLAS that wait for each other would burn them.
+for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+    os.environ.setdefault(name, "1")
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
 
 SPARK = {
