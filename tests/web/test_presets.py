@@ -8,6 +8,7 @@ import polars as pl
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.pipelines.release import anonymize
 from sfumato.web.microdata.goal_step import PURPOSES, purpose_models
+from sfumato.web.microdata.result.result_figures import tried_changes
 from sfumato.web.projects.loaded_data import Loaded, LoadedColumn
 
 ROWS = 3000
@@ -74,3 +75,22 @@ def test_rare_values_get_a_limit_of_their_proportion_and_leave_the_detail() -> N
 def test_a_preset_without_diversity_asks_for_classes_alone() -> None:
     _, loaded, plan = expedition()
     assert purpose_models(plan, "internal", loaded) == [{"model": "k-anonymity", "k": 3}]
+
+
+def test_tried_changes_are_taken_with_one_click(tmp_path: Path) -> None:
+    rows = "".join(f"{age};x\n" for age in [30] * 20 + [50] * 20 + [70, 71])
+    (tmp_path / "rows.csv").write_text(f"age;town\n{rows}", encoding="utf-8")
+    known = {"role": "quasi-identifier", "hierarchy": {"type": "any"}}
+    plan = {
+        "version": 1,
+        "data": {"source": "rows.csv"},
+        "columns": {"age": known, "town": known},
+        "privacy": [{"model": "k-anonymity", "k": 5}],
+        "method": {"name": "optimal"},
+    }
+    stages = []
+    found = tried_changes(tmp_path / "rows.csv", plan, "de", lambda stage, _done, _all: stages.append(stage))
+    assert {*stages} == {"remedies"} and found
+    for one in found:
+        assert anonymize(tmp_path / "rows.csv", {**one["plan"], "version": 1}).report.satisfied
+        assert one["plan"]["columns"]["town"] == known or one["plan"]["method"]["name"] == "optimal"

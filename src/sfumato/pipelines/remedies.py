@@ -62,6 +62,17 @@ class Remedy(Value):
         before = None if self.before is None else asdict(self.before)
         return {"change": list(self.change), "before": before, "after": asdict(self.after)}
 
+    def applied_to(self, plan: Mapping[str, Any], original: RequestedPlan) -> dict[str, Any]:
+        """Return a plan as plain values with this change, and with everything else as it is.
+
+        Args:
+            original: The plan for which the change was found, the same as `plan`.
+        """
+        old, new = plan_dict(original), plan_dict(self.plan)
+        parts = {key: new[key] for key in ("method", "privacy") if old.get(key) != new.get(key)}
+        changed = {name: part for name, part in new["columns"].items() if part != old["columns"][name]}
+        return {**plan, **parts, "columns": {**plan["columns"], **changed}}
+
 
 class ModelCost(Value):
     """The outcome of a plan without one of its privacy models.

@@ -31,8 +31,8 @@ _NINES = frozenset(
 )
 # Adjacent numbers for other reasons: 997 and 998 next to 999.
 _BESIDE_NINES = frozenset(f"{'9' * (length - 1)}{digit}" for length in range(3, 10) for digit in "678")
-# Two digits are a code only above the levels of a scale: 99 above 1 to 5, and 98, 97 and 88 next to it.
-_TWO_NINES, _BESIDE_TWO, _MOST_STEP = "99", frozenset(("88", "96", "97", "98")), 11
+# Two digits are a code only above the levels of a scale: 99 above 1 to 5, and 98, 97, 88, 77 next to it.
+_TWO_NINES, _BESIDE_TWO, _MOST_STEP = "99", frozenset(("66", "77", "88", "96", "97", "98")), 11
 # Nines are a code if they occur in this proportion of rows, and are this many times as large as all other numbers.
 _LEAST_ROWS, _FAR_ABOVE = 3, 2
 _LEAST_VALUES = 4

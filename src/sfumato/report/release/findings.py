@@ -124,12 +124,16 @@ def remedies(words: Messages, report: Report) -> list[str]:
 
 def advice_sentences(words: Messages, advice: Mapping[str, Any]) -> list[str]:
     """Return tested changes of a plan and the cost of its models in sentences."""
-    changes = [_remedy(words, number, one) for number, one in enumerate(advice["remedies"], 1)]
-    return [*(changes or [words["remedy.none"]]), *(_cost(words, one) for one in advice["costs"])]
+    changes = [
+        f"{number}. {remedy_sentence(words, one)} {words['remedy.apply'].format(number=str(number))}"
+        for number, one in enumerate(advice["remedies"], 1)
+    ]
+    return [*(changes or [words["remedy.none"]]), *(cost_sentence(words, one) for one in advice["costs"])]
 
 
-def _remedy(words: Messages, number: int, remedy: Mapping[str, Any]) -> str:
-    figures = {"number": str(number), "change": "; ".join(remedy["change"])}
+def remedy_sentence(words: Messages, remedy: Mapping[str, Any]) -> str:
+    """Return a tested change of a plan, with what it changes in the outcome."""
+    figures = {"change": "; ".join(remedy["change"])}
     figures |= _outcome(words, "after", remedy["after"])
     if remedy["before"] is None:
         return words["remedy.attainable"].format(**figures)
@@ -140,7 +144,8 @@ def _remedy(words: Messages, number: int, remedy: Mapping[str, Any]) -> str:
     return f"{told} {words['remedy.answers'].format(before=words.count(before), after=words.count(after))}"
 
 
-def _cost(words: Messages, cost: Mapping[str, Any]) -> str:
+def cost_sentence(words: Messages, cost: Mapping[str, Any]) -> str:
+    """Return what a privacy model costs."""
     names = {"model": words.get(f"glossary.{cost['model']}", cost["model"]), "column": cost["column"]}
     if cost["without"] is None or cost["before"] is None:
         return words["remedy.cost_unknown" if cost["without"] is None else "remedy.cost_all"].format(**names)

@@ -15,12 +15,14 @@ from sfumato.errors import SfumatoError
 from sfumato.localization.messages import Messages
 from sfumato.report.plots import meter
 from sfumato.service.jobs.store import Job
+from sfumato.service.problems import RefusedError
+from sfumato.service.workers.messages import CancelledWorkError
 from sfumato.web import components
-from sfumato.web.job_progress import run_job
+from sfumato.web.job_progress import run_job, watched
 from sfumato.web.microdata.column_drawings import example_labels
 from sfumato.web.microdata.method_choice import fixed_levels, free_columns, shared_options, show_fixed_levels
 from sfumato.web.microdata.result import result_figures
-from sfumato.web.microdata.result.result_figures import Point
+from sfumato.web.microdata.result.result_figures import Point, tried_changes
 from sfumato.web.page_layout import Area
 from sfumato.web.projects.loaded_data import hierarchy_of
 from sfumato.web.projects.workspace import Run
@@ -193,6 +195,37 @@ class OtherChoices:
         with components.card(words["methods_card"]) as self._methods_container:
             ui.label(words["methods_card.says"]).classes("sf-soft sf-small")
             components.button(words["compare_methods"], self._compare).props("outline").classes("self-start")
+
+        with components.card(words["remedies_card"]) as self._remedies_container:
+            ui.label(words["remedies_card.says"]).classes("sf-soft sf-small")
+            components.button(words["try_remedies"], self._try_changes).props("outline").classes("self-start")
+
+    async def _try_changes(self) -> None:
+        """Try changes of the plan, and list those that lose less, each with a button that takes it."""
+        loaded, words = self.workspace.loaded, self.words
+        assert loaded is not None
+        asked = (tried_changes, loaded.path, deepcopy(self.workspace.plan), words.language)
+        with self._remedies_container:
+            try:
+                found = await watched(self.workspace, words["remedies"], *asked, reruns=True)
+            except (SfumatoError, RefusedError) as error:
+                components.alarm(components.error_text(error, words))
+                return
+            except CancelledWorkError:
+                return
+        with components.refilled(self._remedies_container):
+            if not any("plan" in one for one in found):
+                ui.label(words["remedy.none"])
+            for one in found:
+                ui.label(one["says"]).classes("sf-small")
+                if "plan" in one:
+                    components.button(words["take_remedy"], lambda plan=one["plan"]: self._take_change(plan)).props(
+                        "outline dense"
+                    ).classes("self-start")
+
+    def _take_change(self, plan: dict[str, Any]) -> None:
+        self.workspace.change_plan(plan)
+        self.area.refresh()
 
     def _chosen_before(self) -> None:
         run = fixed_levels(self.workspace.plan) == fixed_levels(self.run.plan)

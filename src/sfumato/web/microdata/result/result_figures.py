@@ -10,7 +10,7 @@ from typing import Any
 from sfumato.delimited.dialect import Dialect
 from sfumato.delimited.records import read_lines
 from sfumato.engines.duckdb.engine import DuckDBEngine, Row
-from sfumato.localization.messages import Messages
+from sfumato.localization.messages import Messages, words_in
 from sfumato.microdata.data_plan import DataPlan, code_texts
 from sfumato.microdata.plan.model import HIDDEN_ROLES
 from sfumato.microdata.plan.read import read_plan
@@ -126,6 +126,20 @@ def published_rows(
             others = {name: publish(row[name]) for name, publish in publishers.items() if name in row}
             pairs.append((raw, {**row, **others, **marks, **labels}))
     return pairs
+
+
+def tried_changes(path: Path, plan: dict[str, Any], language: str, tell: ProgressCallback) -> list[dict[str, Any]]:
+    """Try changes of a plan; return each as a sentence with the changed plan, and sentences on the costs of models."""
+    from sfumato.pipelines.remedies import advise
+    from sfumato.report.release.findings import cost_sentence, remedy_sentence
+
+    words, original = words_in(language), read_plan(plan, path.parent)
+    advice = advise(path, original, progress=tell)
+    found = [
+        {"says": remedy_sentence(words, one.to_dict()), "plan": one.applied_to(plan, original)}
+        for one in advice.remedies
+    ]
+    return [*found, *({"says": cost_sentence(words, one.to_dict())} for one in advice.costs)]
 
 
 def publisher(column: Mapping[str, Any]) -> Callable[[str | None], str | None]:
