@@ -132,14 +132,6 @@ def test_what_there_is_to_know_of_a_file_is_said(tmp_path) -> None:
     assert not {*german} & {*notes}
 
 
-def test_cells_of_a_table_are_told_from_persons(tmp_path) -> None:
-    cells = [(age, area, sex) for age in ("0-17", "18-39", "40-64", "65+") for area in "ABCDE" for sex in "fm"]
-    lines = [",".join((*cell, str(7 * place % 40))) for place, cell in enumerate(cells)]
-    path = tmp_path / "cells.csv"
-    path.write_text("age,area,sex,count\n" + "\n".join(lines) + "\n", encoding="utf-8")
-    assert any("sfumato protect" in note for note in load(path).notes)
-
-
 def test_runs_are_put_away_and_found_again(tmp_path) -> None:
     place = tmp_path / "job"
     place.mkdir()

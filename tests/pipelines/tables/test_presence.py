@@ -9,7 +9,6 @@ from batch_files import run as run_text
 from sfumato.errors import DataError
 from sfumato.pipelines.tables.audit import audit
 from sfumato.pipelines.tables.batch.run import run_batch
-from sfumato.tables.linked import cross as implicit_cells
 
 # Of a only 1 is in p and q, and only 2 and 3 in r: what is in p is what is in 1 and not in q.
 VALUES = {
@@ -54,12 +53,6 @@ def test_tables_of_different_responses_are_protected_together(folder, way, third
 def test_a_table_as_fine_as_the_sums_changes_nothing(folder):
     done = run(folder, (*SUMS, ('"x""y"|"<freq>"', "FREQ(3,20)"), ('"x""z"|"<freq>"', "FREQ(3,20)")))
     assert done.passed and not done.warnings
-
-
-def test_a_cross_that_is_too_large_to_be_attacked_is_said(folder, monkeypatch):
-    monkeypatch.setattr(implicit_cells, "MOST_CROSSED", 5)
-    done = run(folder, (*SUMS, COUNTS))
-    assert not done.passed and "the cross of x by y by z" in done.warnings[0]
 
 
 PLANS = [

@@ -78,8 +78,8 @@ STROKE = {
 def test_the_known_answer(tmp_path) -> None:
     source = tmp_path / "stroke.csv"
     stroke().write(source)
-    reports = [anonymize(source, STROKE).report for _ in range(5)]
-    report = min(reports, key=lambda one: one.seconds.search)
+    releases = [anonymize(source, STROKE) for _ in range(3)]
+    report = min((one.report for one in releases), key=lambda one: one.seconds.search)
     assert (report.loss.value, report.proved_optimal, report.suppressed_rows) == (3628, True, 0)
     assert (report.details["bound"], report.details["gap"]) == (3628, 0)
     assert report.seconds.search < 1.0
@@ -89,13 +89,7 @@ def test_the_known_answer(tmp_path) -> None:
     assert published["avg_glucose_level"] == ["[55, 127.01)", "*"]
     assert published["smoking_status"] == ["formerly smoked", "never smoked", "*"]
     assert published["age"] == published["gender"] == ["*"]
-
-
-def test_sizes_of_the_known_answer(tmp_path) -> None:
-    source = tmp_path / "stroke.csv"
-    stroke().write(source)
-    sizes = sorted(anonymize(source, STROKE).recoding.sizes.tolist())
-    assert sizes == [10, 10, 13, 15, 15, 15, 16, 18, 19, 19, 21, 29]
+    assert sorted(releases[0].recoding.sizes.tolist()) == [10, 10, 13, 15, 15, 15, 16, 18, 19, 19, 21, 29]
 
 
 def ages(count: int = 60):
