@@ -59,12 +59,12 @@ class ColumnValues(Value, dict=True):
     Attributes:
         raw: The distinct raw values.
         labels: The published labels with their rows, without `*` and missing values.
-        ladder: The hierarchy of the column, if it has one.
+        hierarchy: The hierarchy of the column, if it has one.
     """
 
     raw: tuple[str, ...]
     labels: Mapping[str, int]
-    ladder: Hierarchy | None = None
+    hierarchy: Hierarchy | None = None
 
     @cached_property
     def numeric(self) -> bool:
@@ -83,17 +83,18 @@ class ColumnValues(Value, dict=True):
         others = [label for label in self.labels if label not in own]
         if len(others) * len(self.raw) > MOST_PAIRS:
             return {**dict.fromkeys(others, frozenset[str]()), **own}
-        covers = meaning_of(others, self.values, self.ladder).covers
+        covers = meaning_of(others, self.values, self.hierarchy).covers
         values = np.array(self.values, object)
         return {**{label: frozenset(values[row]) for label, row in zip(others, covers, strict=True)}, **own}
 
     @cached_property
     def published(self) -> Mapping[str, str]:
         """The category of each published label: the raw value that it is alone, or what it covers."""
+        places = {value: place for place, value in enumerate(self.values)}
         pure = {value for label in self.labels for value in self.members[label] if len(self.members[label]) == 1}
         names = {}
         for label in self.labels:
-            covered = [value for value in self.values if value in self.members[label]]
+            covered = sorted(self.members[label], key=places.__getitem__)
             free = [value for value in covered if value not in pure]
             names[label] = covered[0] if len(covered) == 1 else free[0] if free else f"? {label}"
         return names
@@ -140,26 +141,26 @@ class Rows(Value):
 
     def numbers(self, name: str) -> Floats:
         """Return a column as numbers, NaN for missing values."""
-        told = [np.nan if text is None else self.columns[name].number(text) for text in self.texts[name]]
-        return np.array(told, float)[self.codes[name]]
+        numbers = [np.nan if text is None else self.columns[name].number(text) for text in self.texts[name]]
+        return np.array(numbers, float)[self.codes[name]]
 
     def categories(self, name: str) -> Texts:
         """Return a column as categories, None for missing values."""
         column = self.columns[name]
         names: Mapping[str, str | None] = {"published": column.published, "merged": column.merged}.get(self.side, {})
-        told = [None if text is None else names.get(text, text) for text in self.texts[name]]
-        return np.array(told, object)[self.codes[name]]
+        categories = [None if text is None else names.get(text, text) for text in self.texts[name]]
+        return np.array(categories, object)[self.codes[name]]
 
     def among(self, name: str, wanted: Iterable[object]) -> Floats:
         """Return 1 where a label covers only wanted values, 0 where none of them, NaN where both."""
         column = self.columns[name]
         constants = [*wanted]
         hits = {value for value in column.raw if any(_same(value, one) for one in constants)}
-        told = []
+        holds = []
         for text in self.texts[name]:
             covered = frozenset[str]() if text is None else column.members[text]
-            told.append(1.0 if covered and covered <= hits else 0.0 if covered and not covered & hits else np.nan)
-        return np.array(told, float)[self.codes[name]]
+            holds.append(1.0 if covered and covered <= hits else 0.0 if covered and not covered & hits else np.nan)
+        return np.array(holds, float)[self.codes[name]]
 
 
 def rows_of(
@@ -182,7 +183,7 @@ def rows_of(
 
 
 def column_values(
-    raw: ValueCounts, published: ValueCounts, absent: Mapping[str, Iterable[str]], ladders: Mapping[str, Hierarchy]
+    raw: ValueCounts, published: ValueCounts, absent: Mapping[str, Iterable[str]], hierarchies: Mapping[str, Hierarchy]
 ) -> dict[str, ColumnValues]:
     """Return what the texts of each column are."""
     found = {}
@@ -195,7 +196,7 @@ def column_values(
             if text is not None and text not in missing and tells_something(text)
         }
         values = tuple(t for t in raw.values[place] if t is not None and t not in missing and tells_something(t))
-        found[name] = ColumnValues(values, labels, ladders.get(name))
+        found[name] = ColumnValues(values, labels, hierarchies.get(name))
     return found
 
 
