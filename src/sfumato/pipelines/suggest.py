@@ -129,7 +129,10 @@ def suggest_plan(
     codes = _codes_by_column(measured, missing, labels)
     codes |= {name: [*some, *codes.get(name, ())] for name, some in limits.items()}
     engine = engine.without(codes)
-    profiles = {name: profile_of(name, counts, (*missing, *codes.get(name, ()))) for name, counts in texts.items()}
+    profiles = {}
+    for done, (name, counts) in enumerate(texts.items()):
+        looking.at("look", done / len(texts))
+        profiles[name] = profile_of(name, counts, (*missing, *codes.get(name, ())))
     alone = suggest_all(profiles, labels)
     looking.at("compare-columns")
     told = mark_dependent_columns(engine, with_context(alone, profiles), profiles)
