@@ -98,7 +98,7 @@ def test_auto_keeps_the_method_with_the_best_answers_and_of_equal_ones_the_least
     def worst_of_first(own, *_):
         return (0, 0, 0) if own.method.name != first.method else (1, 0, 0)
 
-    monkeypatch.setattr(question_answers, "worst_answers", lambda answers: answers)
+    monkeypatch.setattr(question_answers, "answer_rank", lambda answers: answers)
     monkeypatch.setattr(question_answers, "answers_of", worst_of_first)
     other = sf.anonymize(answers_by_age(), plan).report
     del losses[first.method]

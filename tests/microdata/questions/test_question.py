@@ -66,6 +66,7 @@ REFUSED = [
     ("deny ~ C(x, y)", "question_part"),
     ("Surv(time) ~ age", "question_surv"),
     ("mean of x", "question_form"),
+    ("y ~ " + "*".join("abcdefghij"), "question_terms"),
     ("deny ~ " + "+".join(["a"] * 9000), "question_form"),
 ]
 

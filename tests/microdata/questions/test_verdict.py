@@ -116,6 +116,8 @@ IMPOSSIBLE = [
     ("visits ~ log(region)", {}, "not_numeric"),
     ({"formula": "age ~ visits", "family": "binomial"}, {}, "outcome_family"),
     ({"formula": "visits ~ age", "within": "row"}, {}, "not_linked"),
+    ("visits ~ C(age) * C(days)", {}, "many_terms"),
+    ("visits ~ C(row)", {}, "many_levels"),
 ]
 
 

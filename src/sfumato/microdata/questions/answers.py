@@ -12,6 +12,7 @@ from sfumato.microdata.questions.formula import (
     column_of,
     columns_in,
     function_of,
+    number_of_terms,
     parse_expression,
     reference_of,
     shown,
@@ -22,7 +23,7 @@ from sfumato.values import Value, field
 
 # Fewer rows do not answer a regression, or a table.
 FEWEST_OF_MODEL, FEWEST_OF_TABLE = 30, 10
-MOST_LEVELS, MOST_GROUPS = 500, 2_000
+MOST_LEVELS, MOST_TERMS, MOST_GROUPS = 500, 1_000, 2_000
 # A coefficient beyond this, or with such an error, is one of a fit that did not converge.
 _LARGEST = 1e8
 _NAMED = re.compile(r"part_(\d+)(?:\[(?:T\.)?c(\d+)\])?")
@@ -232,6 +233,9 @@ def _model(used: Used, references: Mapping[int, str] | None) -> Answer:
             data[f"part_{place}"] = np.array([codes[text] for text in part], object)
         elif np.ptp(part) == 0:
             raise Unanswerable("constant", column=shown(used.question.parsed.parts[place]))
+    sizes = {f"part_{place}": len(levels) for place, levels in named.items()}
+    if number_of_terms(used.question.parsed.terms, sizes) > MOST_TERMS:
+        raise Unanswerable("many_terms", most=MOST_TERMS)
     with extra_part("formulaic", "questions"):
         from formulaic.materializers import PandasMaterializer
     matrix = PandasMaterializer(data).get_model_matrix(used.question.parsed.terms, output="numpy")

@@ -6,8 +6,8 @@ are no Python names are written `in backquotes` or as Q("…").
 """
 
 import ast
-from collections.abc import Iterator
-from functools import cache
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import Any, Literal
 
 from sfumato.errors import did_you_mean
@@ -25,8 +25,8 @@ _HELD = regex(r"_quoted_(\d+)_")
 _STRUCTURE = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.Pow: ":"}
 _ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.Pow, ast.BitAnd, ast.BitOr)
 _COMPARISONS = (ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.In, ast.NotIn)
-# Longer texts are no formulas, and could exceed the depth of the parser.
-_LONGEST = 5000
+# Longer texts are no formulas, and could exceed the depth of the parser; products of many sums, the memory.
+_LONGEST, _MOST_TERMS = 5000, 200
 
 
 class Formula(Value):
@@ -46,7 +46,7 @@ class Formula(Value):
     terms: str = ""
 
 
-@cache
+@lru_cache(256)
 def parse_formula(text: str) -> Formula:
     """Return a formula.
 
@@ -79,12 +79,14 @@ def parse_formula(text: str) -> Formula:
         issues += _value_issues(node)
     if not parts_found:
         issues.append(Message("error.value.question_form"))
+    if not issues and number_of_terms(terms) > _MOST_TERMS:
+        issues.append(Message("error.value.question_terms", most=_MOST_TERMS))
     _refuse(issues)
     event = times[1] if survival else None
     return Formula("survival" if survival else "model", times[0], event, tuple(parts_found.values()), terms)
 
 
-@cache
+@lru_cache(256)
 def parse_expression(text: str) -> ast.expr:
     """Return an expression: a filter or an offset.
 
@@ -97,6 +99,26 @@ def parse_expression(text: str) -> ast.expr:
     node = _parsed(*_hold(text))
     _refuse(list(_value_issues(node)))
     return node
+
+
+def number_of_terms(terms: str, sizes: Mapping[str, int] | None = None) -> int:
+    """Return the number of terms on the right side of a model.
+
+    Args:
+        sizes: The number of columns of each part, if they are to be counted; 1 by default.
+
+    >>> number_of_terms("((part_0 + part_1) * part_2)"), number_of_terms("(part_0:part_1)", {"part_0": 3, "part_1": 4})
+    (5, 12)
+    """
+
+    def count(node: ast.expr) -> int:
+        if not isinstance(node, ast.BinOp):
+            return (sizes or {}).get(ast.unparse(node), 1)
+        left, right = count(node.left), count(node.right)
+        both = left * right if isinstance(node.op, ast.Mult | ast.Div | ast.Pow) else 0
+        return both if isinstance(node.op, ast.Pow) else left + right + both
+
+    return count(ast.parse(terms.replace(":", "**"), mode="eval").body)
 
 
 def columns_in(*nodes: ast.expr | None) -> Iterator[str]:

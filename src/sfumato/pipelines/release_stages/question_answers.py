@@ -95,8 +95,8 @@ def answers_of(
         return compared_answers(plan, source, rows, ladders, counts)
 
 
-def worst_answers(answers: Sequence[ComparedAnswer]) -> tuple[int, int, int]:
-    """Return what is least for the best answers: fewest different, most that are the same, most that are weaker."""
+def answer_rank(answers: Sequence[ComparedAnswer]) -> tuple[int, int, int]:
+    """Return the rank of answers, least for the best: fewest different, then most that are the same, then weaker."""
     told = [sum(one.verdict == verdict for one in answers) for verdict in ("different", "same", "weaker")]
     return told[0], -told[1], -told[2]
 
@@ -120,7 +120,7 @@ def search_by_answers(
             continue
         seen, steering = search_table(own, table)
         trials.append(trial_of(seen, steering, result, perf_counter() - begin))
-        ranks.append((worst_answers(answers_of(own, source, table, result.recoding, workspace)), trials[-1]))
+        ranks.append((answer_rank(answers_of(own, source, table, result.recoding, workspace)), trials[-1]))
     best = min((rank for rank, _ in ranks), default=None)
     return result_of(method, trials, [trial for rank, trial in ranks if rank == best])
 
