@@ -35,7 +35,6 @@ WEIGHTS = (
     "MODIFIER",
     "JOINT",
     "COMPOUND",
-    "BEGUN",
     "VALUES",
     "DUMMY",
     "DATES",
@@ -44,7 +43,7 @@ WEIGHTS = (
     "MARGIN",
     "DECIDED",
 )
-FACTORS = (0.6, 0.8, 1.25, 1.6)
+FACTORS = (0.7, 1.4)
 Files = Mapping[str, tuple[Mapping[str, Profile], Mapping[str, Any]]]
 
 

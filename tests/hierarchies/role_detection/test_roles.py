@@ -85,8 +85,11 @@ def test_members_of_a_family_are_judged_alike():
 
 
 def test_yes_or_no_in_a_column_named_after_a_value_is_that_attribute():
-    found = {name: suggest(profile(name, drawn("0", "1"))).concept for name in ("married", "black", "female", "fgh")}
-    assert found == {"married": "family", "black": "origin", "female": "sex", "fgh": None}
+    found = {
+        name: suggest(profile(name, drawn("0", "1"))).concept
+        for name in ("married", "black", "nonwhite", "female", "fgh")
+    }
+    assert found == {"married": "family", "black": "origin", "nonwhite": "origin", "female": "sex", "fgh": None}
 
 
 def test_boxes_that_were_ticked_are_answers():
@@ -129,6 +132,10 @@ def test_decimal_numbers_are_no_keys():
         ("illdays", "health"),
         ("denied", "outcome"),
         ("deny", "outcome"),
+        ("youngkids", "family"),
+        ("unemp", "work"),
+        ("black", None),
+        ("grass", None),
         ("rate_plan", None),
         ("mode", None),
     ],

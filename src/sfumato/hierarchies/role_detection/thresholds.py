@@ -7,10 +7,8 @@ Weights are log-odds: 3 means twenty to one.
 HEAD, MODIFIER, JOINT, UNIT = 3.0, 1.2, 4.0, 3.5
 # A word that says how something is written: a name, a class.
 NOTATION = 0.8
-# Factors for words that are not written as the list has them: another form, an abbreviation, a compound, a beginning.
-INFLECTED, ABBREVIATED, COMPOUND, BEGUN = 0.9, 0.8, 0.85, 0.7
-# An abbreviation by its first letters has at most this proportion of them.
-MOST_OF_WORD = 0.6
+# Factors for words that are not written as the list has them: another form, an abbreviation, a compound.
+INFLECTED, ABBREVIATED, COMPOUND = 0.9, 0.8, 0.85
 # Words of so few letters among others count less.
 SHORT_WORD, SHORT = 2, 0.6
 # A question with so few words of its own asks for a fact about the person; these concepts are such facts.

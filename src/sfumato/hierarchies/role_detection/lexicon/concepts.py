@@ -32,7 +32,6 @@ class Concept(Value):
         words: Words in column names that indicate it.
         demand: The requirement on values before the name is believed.
         rank: Order of selection among quasi-identifiers, lowest first.
-        own: The English and German words among them.
     """
 
     key: str
@@ -40,7 +39,6 @@ class Concept(Value):
     words: frozenset[str]
     demand: Demand = "anything"
     rank: int = 0
-    own: frozenset[str] = frozenset()
 
 
 def fold(text: str) -> str:
@@ -95,7 +93,7 @@ def _spellings(words: set[str]) -> dict[str, tuple[str, ...]]:
 
 def _concept(head: list[Any], words: frozenset[str]) -> Concept:
     key, role, demand, rank = head
-    return Concept(key, role, words | _FURTHER.get(key, frozenset()), demand, int(rank), words)
+    return Concept(key, role, words | _FURTHER.get(key, frozenset()), demand, int(rank))
 
 
 _SECTIONS = list(read_sections("concepts.txt"))

@@ -72,8 +72,6 @@ _ENDINGS = (
     ("y", "ied"),
 )
 _SHORTEST_STEM, _LONG_STEM = 4, 6
-# The first letters of a long word, if all words that begin so mean the same.
-_BEGINNING = 5
 _STOPS = (".", "?", "!", "…")
 
 
@@ -119,8 +117,8 @@ def meanings_of(name: str) -> list[str]:
 def read_word(word: str) -> tuple[tuple[str, ...], float]:
     """Return the known words that a word stands for, and the factor by which these count; itself if it is unknown.
 
-    >>> read_word("geburtsdatum")[0], read_word("educ")[0], read_word("pleas")[0]
-    (('geburt', 'datum'), ('education',), ('pleas',))
+    >>> read_word("geburtsdatum")[0], read_word("inc")[0], read_word("pleas")[0]
+    (('geburt', 'datum'), ('income',), ('pleas',))
     """
     known = _known()
     if word in known:
@@ -132,8 +130,6 @@ def read_word(word: str) -> tuple[tuple[str, ...], float]:
         return (stem,), thresholds.INFLECTED
     if parts := _segmented(word, _MOST_PARTS):
         return tuple(parts), thresholds.COMPOUND
-    if full := _begun(word):
-        return (full,), thresholds.BEGUN
     return (word,), 1.0
 
 
@@ -166,7 +162,7 @@ def _segmented(word: str, most: int) -> list[str] | None:
         if len(rest) < _PART:
             if rest in WORDS["numbering"]:
                 return [first, rest]
-        elif last := _part(rest):
+        elif (last := _part(rest)) and (end >= _PART or len(rest) > _PART or rest in _lists()[0]):
             return [first, last]
         elif further := _segmented(rest, most - 1):
             return [first, *further]
@@ -184,28 +180,11 @@ def _part(text: str, linked: bool = False) -> str | None:
             return stem
         if stem in short and (len(stem) >= _PART or linked):
             return short[stem]
+        if linked and not link and stem in WORDS["prefixes"]:
+            return stem
     if len(text) > _SHORTEST_STEM:
         return next((one for one in _stems(text) if one in meant and len(one) >= _SHORTEST_STEM), None)
     return None
-
-
-def _begun(word: str) -> str | None:
-    """Return the word that an abbreviation begins, if all words that begin so have one concept."""
-    if len(word) < _BEGINNING or word in _lists()[1]:
-        return None
-    full = _beginnings().get(word[:_BEGINNING], ())
-    begun = [one for one in full if one.startswith(word) and len(word) <= thresholds.MOST_OF_WORD * len(one)]
-    return begun[0] if begun and len({_keys_of()[one] for one in begun}) == 1 else None
-
-
-@cache
-def _beginnings() -> dict[str, tuple[str, ...]]:
-    """Return the English and German words by their first letters."""
-    found: dict[str, list[str]] = {}
-    for concept in CONCEPTS:
-        for word in sorted(concept.own):
-            found.setdefault(word[:_BEGINNING], []).append(word)
-    return {first: tuple(words) for first, words in found.items()}
 
 
 @cache

@@ -352,7 +352,7 @@ def meaning_of_flag(name: str) -> tuple[str, str] | None:
     (('family', 'married'), ('sex', 'female'), None)
     """
     words = words_of(name)
-    tried = ["-".join(words), *reversed(words)]
+    tried = ["-".join(words), *reversed(words), *(word.removeprefix("non") for word in words)]
     for word in tried:
         if len(word) >= _FLAG_LETTERS:
             for key, _, members in _lists():
