@@ -55,9 +55,9 @@ def tables(draw: st.DrawFn, columns: int = 3) -> FrequencyTable:
 
 
 def problem_of(
-    table: FrequencyTable, loss: str, models, share: float, aggregate: str = "sum", weights=None
+    table: FrequencyTable, loss: str, models, share: float, aggregate: str = "sum", weights=None, less: int = 0
 ) -> LatticeProblem:
-    k = max(model.k for model in models)
+    k = max(max(model.k for model in models) - less, 1)
     tops = tuple(ladder.height - 1 for ladder in table.ladders)
     weights = weights or (1.0,) * len(tops)
     return LatticeProblem(
@@ -142,11 +142,12 @@ def _loss(table, loss, node, labels, kept, rows, aggregate, weights) -> float:
 @pytest.mark.parametrize("share", BUDGETS)
 @pytest.mark.parametrize("loss", LOSSES)
 @settings(max_examples=size(10, 25))
-@given(table=tables(), k=st.integers(1, 5))
-def test_optimal_equals_brute_force(loss, share, table, k) -> None:
+@given(table=tables(), k=st.integers(1, 5), less=st.integers(0, 1))
+def test_optimal_equals_brute_force(loss, share, table, k, less) -> None:
+    """Also where the loss is prepared for another k than the models ask for."""
     models = [KAnonymity(k)]
     expected = brute_force(table, loss, models, share)
-    problem = problem_of(table, loss, models, share)
+    problem = problem_of(table, loss, models, share, less=less)
     if expected is None:
         with pytest.raises(UnattainableError):
             optimal.search(problem)
