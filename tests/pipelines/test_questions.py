@@ -15,7 +15,7 @@ from sfumato.localization.messages import words_in
 from sfumato.microdata.plan.read import released_plan
 from sfumato.pipelines.release_stages import question_answers
 from sfumato.pipelines.suggest import suggest
-from sfumato.report.release.questions import analysis
+from sfumato.report.release.sentences import analysis
 
 
 def test_a_proposed_plan_names_the_questions() -> None:

@@ -223,7 +223,9 @@ def _subset_faults(plan: RequestedPlan) -> list[PlanIssue]:
 def _purpose_faults(plan: RequestedPlan) -> list[PlanIssue]:
     """Return issues of questions: columns that do not exist, or rows in several files."""
     questions = plan.purpose.questions
-    if questions and plan.files:
+    if not questions:
+        return []
+    if plan.files:
         return [issue("purpose.questions", "questions_of_one_file")]
     if plan.other is not None or (plan.policy is not None and not isinstance(plan, Plan)):
         return []  # columns of the data are not known yet

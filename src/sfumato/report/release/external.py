@@ -30,7 +30,7 @@ from sfumato.report.html_page import (
     sentence_html,
     table,
 )
-from sfumato.report.release import findings, measures, questions, sections, sentences
+from sfumato.report.release import findings, measures, sections, sentences
 from sfumato.report.release.column_evidence import ReportData
 from sfumato.report.release.columns import LabelMeaning
 from sfumato.report.release.findings import columns_alike
@@ -64,7 +64,7 @@ def html(dossier: ReportData) -> str:
         _meanings(dossier),
         *(_matrix(dossier, name) for name in _plan(dossier).columns),
         section(words["external.rows"], paragraph(_suppressed(dossier))),
-        section(words["analysis.title"], listing(questions.analysis(words, _plan(dossier)))),
+        section(words["analysis.title"], listing(sentences.analysis(words, _plan(dossier)))),
         section(words["external.promises"], table(head, promises, words)),
         framed(outside(figures_of_attack, words) if figures_of_attack else ""),
         _hashes(dossier),
@@ -88,7 +88,7 @@ def metrics(dossier: ReportData) -> dict[str, Any]:
         "models": [_model(dossier, promise) for promise in report.models],
         "columns": {name: _column(dossier, name) for name in plan.columns},
         "max_suppressed": _bound(dossier),
-        "analysis": questions.analysis(words, plan),
+        "analysis": sentences.analysis(words, plan),
         **({DATA_SEAL: dossier.checksums[DATA_SEAL]} if DATA_SEAL in dossier.checksums else {}),
         "limits": [
             *findings.inferred(words, report),

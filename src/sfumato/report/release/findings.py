@@ -49,6 +49,11 @@ def undecided(words: Messages, report: Report) -> list[str]:
     return [words["report.undecided"].format(**counts)] if names else []
 
 
+def warnings(words: Messages, report: Report) -> list[str]:
+    """Return the warnings of the head line: answers that are not the same, and suppression that depends on outcomes."""
+    return [words.rendered(f"warning.{entry['code']}", entry["values"]) for entry in report.details.get("warnings", ())]
+
+
 def persons_uncounted(words: Messages, report: Report) -> list[str]:
     """Return the removed columns that identify persons although models count their rows, with a hint."""
     entries: Sequence[Mapping[str, Any]] = report.details.get("persons_uncounted", ())

@@ -1,46 +1,27 @@
-"""The questions of analysts in reports: answers before and after internally, and outside how to analyze the file."""
+"""The questions of analysts in the internal report: both answers to each, and the verdict."""
 
 from collections.abc import Iterator, Mapping
 from html import escape
 from typing import Any
 
 from sfumato.localization.messages import Messages
-from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.release_report import Report
 from sfumato.report.html_page import listing, long_table, paragraph, section
 from sfumato.report.release.column_evidence import ReportData
-
-
-def warnings(words: Messages, report: Report) -> list[str]:
-    """Return the warnings of the head line: answers that are not the same, and suppression that depends on outcomes."""
-    return [words.rendered(f"warning.{entry['code']}", entry["values"]) for entry in report.details.get("warnings", ())]
 
 
 def summary_lines(words: Messages, report: Report) -> list[str]:
     """Return one line for each question: its verdict, and the first reason."""
     return [
         f"{_verdict(words, entry)}: {_formula(entry)}" + "".join(f" ({one})" for one in _reasons(words, entry)[:1])
-        for entry in report.details.get("questions", ())
+        for entry in report.details["questions"]
     ]
 
 
 def questions(dossier: ReportData) -> str:
-    """Return the section with both answers to each question; empty without questions."""
-    words, entries = dossier.words, dossier.report.details.get("questions", ())
-    if not entries:
-        return ""
+    """Return the section with both answers to each question."""
+    words, entries = dossier.words, dossier.report.details["questions"]
     return section(words["questions.title"], paragraph(words["questions.text"]), *(_one(words, one) for one in entries))
-
-
-def analysis(words: Messages, plan: Plan) -> list[str]:
-    """Return how to analyze the published file; it depends on the method and the columns of the plan alone."""
-    told: dict[str, dict[str, str]] = {"labels": {}, "stars": {}, "small": {}}
-    told |= {"dropped": {}} if plan.output.suppressed == "drop" else {}
-    if plan.weight is not None and plan.weight not in plan.removed_columns:
-        told["weight"] = {"column": plan.weight}
-    if plan.perturbations:
-        told["perturbed"] = {"columns": ", ".join(plan.perturbations)}
-    return [words.rendered(f"analysis.{name}", values) for name, values in told.items()]
 
 
 def _one(words: Messages, entry: Mapping[str, Any]) -> str:

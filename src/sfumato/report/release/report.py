@@ -52,7 +52,7 @@ def text(report: Report) -> str:
         *_lines("discloses", findings.disclosure(words_on_persons() if report.counts_persons else words_in(), report)),
         *_nodes(report),
         *_policy(report),
-        *_lines("question", questions.summary_lines(words_in(), report)),
+        *(_lines("question", questions.summary_lines(words_in(), report)) if "questions" in report.details else ()),
         *_lines("LOST", findings.heavily_generalized_columns(words_in(), report)),
         *_lines("TRIED", findings.remedies(words_in(), report)),
         f"  seconds       {report.seconds.total:.2f} (search {report.seconds.search:.3f}, engine {report.engine})",
@@ -117,7 +117,7 @@ def _policy(report: Report) -> list[str]:
 
 def promise_text(report: Report) -> str:
     """Return in one line all privacy models, whether they are satisfied, and how many columns await a decision."""
-    further = (*findings.undecided(words_in(), report), *questions.warnings(words_in(), report))
+    further = (*findings.undecided(words_in(), report), *findings.warnings(words_in(), report))
     return " ".join([_satisfied(report), *further])
 
 
@@ -172,7 +172,7 @@ def html(dossier: ReportData) -> str:
         sign_off.residual_risk(dossier),
         sections.columns(dossier),
         sections.risk(dossier),
-        questions.questions(dossier),
+        questions.questions(dossier) if "questions" in dossier.report.details else "",
         sections.utility(dossier),
         perturbation(dossier),
         policy(dossier),

@@ -12,7 +12,7 @@ from sfumato.report import html_page as approval
 from sfumato.report.checks import reached, verdict_head
 from sfumato.report.html_page import listing, long_table, paragraph, raw_table, section, sentence_html, table, tiles
 from sfumato.report.plots import Pair, histogram, legend, meters
-from sfumato.report.release import findings, measures, questions, sentences
+from sfumato.report.release import findings, measures, sentences
 from sfumato.report.release.column_evidence import ColumnEvidence, ReportData, distribution_cards
 from sfumato.report.release.columns import coded_columns, lost_shares
 from sfumato.report.release.measures import trade_off_sentences
@@ -35,7 +35,7 @@ def verdict(dossier: ReportData, outside: bool = False) -> str:
     """Return the guarantees, whether they are satisfied, and how that was verified."""
     words, report = dossier.words, dossier.report
     lines = sentences.promises(words, report.models, dossier.plan, dossier.star_rows, outside)
-    lines = lines if outside else [*findings.undecided(words, report), *questions.warnings(words, report), *lines]
+    lines = lines if outside else [*findings.undecided(words, report), *findings.warnings(words, report), *lines]
     checks = "".join(paragraph(words[key]) for key in ["report.star_rows"] * dossier.star_rows + ["report.checked"])
     broken = words["report.broken_outside" if outside else "report.broken"]
     bad = f'<div class="verdict bad"><strong>{escape(broken)}</strong>'

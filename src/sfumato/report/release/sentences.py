@@ -248,3 +248,14 @@ def rung_of(hierarchy: Dates, level: int) -> str:
     """Return the period of dates at a level."""
     rungs = [name for name in hierarchy.levels or LEVELS if name not in ("day", "any")]
     return rungs[level - 1] if level <= len(rungs) else "coarser"
+
+
+def analysis(words: Messages, plan: Plan) -> list[str]:
+    """Return how to analyze the published file; it depends on the method and the columns of the plan alone."""
+    told: dict[str, dict[str, str]] = {"labels": {}, "stars": {}, "small": {}}
+    told |= {"dropped": {}} if plan.output.suppressed == "drop" else {}
+    if plan.weight is not None and plan.weight not in plan.removed_columns:
+        told["weight"] = {"column": plan.weight}
+    if plan.perturbations:
+        told["perturbed"] = {"columns": ", ".join(plan.perturbations)}
+    return [words.rendered(f"analysis.{name}", values) for name, values in told.items()]
