@@ -23,6 +23,7 @@ from sfumato.cli.documents import page_text
 from sfumato.docs_reference.pages import MADE, overview, titles
 from sfumato.docs_reference.plan_keys import MARKER
 from sfumato.microdata.models.registry import SHAPES
+from sfumato.microdata.plan.decisions import DECIDE
 from sfumato.microdata.plan.methods import METHOD
 from sfumato.microdata.plan.read import read_plan
 from sfumato.microdata.plan.write import COLUMN, PLAN
@@ -148,6 +149,8 @@ def read_yaml(text: str) -> None:
     elif set(value) <= set(TABLE_PLAN.keys) - {"columns"}:
         for key, part in value.items():
             read(TABLE_PLAN.keys[key].shape, part, key)
+    elif "decide" in value:
+        read(DECIDE, value["decide"], "decide")
     else:
         read(MapSchema(COLUMN), value.get("columns", value), "columns")
 
