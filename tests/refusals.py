@@ -15,7 +15,8 @@ def coded(expected: str) -> Callable[[SfumatoError], bool]:
     """
 
     def check(error: SfumatoError) -> bool:
-        assert expected in (identity(error), error.code, *codes_of(error.message))
+        _, _, place = identity(error).partition(" ")
+        assert expected in (identity(error), error.code, f"{error.code} {place}", *codes_of(error.message))
         return True
 
     return check

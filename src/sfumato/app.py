@@ -22,6 +22,7 @@ from starlette.responses import Response
 
 from sfumato.attributes.fetching import Fetcher
 from sfumato.errors import SfumatoError
+from sfumato.localization.messages import Message
 from sfumato.service import problems
 from sfumato.service.access.authentication import make_door
 from sfumato.service.access.sign_in import sign_in_routes
@@ -121,7 +122,7 @@ async def _invalid(request: Request, error: Exception) -> Response:
     """Return the response to an invalid request: which parameter, and what it should be, without quoting values."""
     faults = error.errors() if isinstance(error, RequestValidationError) else []
     shown = "; ".join(f"{fault['loc'][-1]}: {fault['msg']}" for fault in faults[:5])
-    what = f"A parameter is not what it should be. {shown}." if shown else "The request is not what it should be."
+    what = Message("request.parameter", faults=shown) if shown else Message("request.invalid")
     return problems.answer(request, problems.RefusedError("http.parameter", what))
 
 

@@ -6,10 +6,13 @@ table, `STATUS`, maps the kind of an error to exit status and HTTP status.
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 from sfumato.localization.messages import Message, words_in
 from sfumato.values import Value
+
+# What to do about an error, or an empty text.
+Hint = Message | Literal[""]
 
 
 class ResponseStatus(Value):
@@ -50,7 +53,7 @@ class SfumatoError(Exception):
     kind: ClassVar[str] = "internal"
 
     def __init__(
-        self, code: str = "", /, *, message: str | None = None, hint: str | None = None, **values: object
+        self, code: str = "", /, *, message: Message | None = None, hint: Hint | None = None, **values: object
     ) -> None:
         key = f"error.{self.kind}.{code}"
         self.message = Message(key, **values) if message is None else message
@@ -71,13 +74,13 @@ class SfumatoError(Exception):
         self.message = Message("located", name=name, line=line, column=column, message=self.message)
         return self
 
-    def with_text(self, message: str, hint: str | None = None) -> Self:
+    def with_text(self, message: Message, hint: Hint | None = None) -> Self:
         """Return the error with another message, and another hint if one is given."""
         self.message, self.hint = message, self.hint if hint is None else hint
         return self
 
     @property
-    def text(self) -> str:
+    def text(self) -> Message:
         """The problem and the hint."""
         return Message("sentences", parts=(self.message, self.hint)) if self.hint else self.message
 
@@ -99,7 +102,7 @@ def _restore(kind: type[SfumatoError], state: dict[str, Any]) -> SfumatoError:
     return error
 
 
-def _hint(key: str, values: Mapping[str, object]) -> str:
+def _hint(key: str, values: Mapping[str, object]) -> Hint:
     """Return the hint of a text, or an empty one."""
     return Message(f"{key}.do", **values) if f"{key}.do" in words_in() else ""
 
@@ -134,7 +137,7 @@ class InternalError(SfumatoError):
     kind = "internal"
 
     def __init__(
-        self, code: str = "", /, *, message: str | None = None, hint: str | None = None, **values: object
+        self, code: str = "", /, *, message: Message | None = None, hint: Hint | None = None, **values: object
     ) -> None:
         super().__init__(code, message=message, hint=hint, **values)
         self.hint = self.hint or Message("error.internal.do")
@@ -144,8 +147,8 @@ class PlanIssue(Value):
     """One issue of a plan: its path, the problem, and a hint."""
 
     path: str
-    message: str
-    hint: str = ""
+    message: Message
+    hint: Hint = ""
 
     @property
     def text(self) -> Message:
@@ -156,7 +159,7 @@ class PlanIssue(Value):
 
 
 def issue(
-    path: str, code: str = "", /, *, message: str | None = None, hint: str | None = None, **values: object
+    path: str, code: str = "", /, *, message: Message | None = None, hint: Hint | None = None, **values: object
 ) -> PlanIssue:
     """Return an issue by its code: the key `error.issue.CODE` of the texts, that of the hint with `.do`."""
     key = f"error.issue.{code}"
@@ -170,7 +173,7 @@ class PlanError(SfumatoError):
     kind = "plan"
 
     def __init__(
-        self, code: str = "", /, *, message: str | None = None, hint: str | None = None, **values: object
+        self, code: str = "", /, *, message: Message | None = None, hint: Hint | None = None, **values: object
     ) -> None:
         super().__init__(code, message=message, hint=hint, **values)
         self.issues: tuple[PlanIssue, ...] = (PlanIssue("plan", self.message, self.hint),)
@@ -206,7 +209,7 @@ def extra_part(package: str, extra: str) -> Iterator[None]:
         raise missing_extra(package, extra) from None
 
 
-def did_you_mean(name: str, valid: Iterable[str]) -> str:
+def did_you_mean(name: str, valid: Iterable[str]) -> Hint:
     """Return a hint at the nearest valid name, or the valid names if none is near.
 
     >>> print(did_you_mean("quasi-identifer", ["identifier", "quasi-identifier"]))

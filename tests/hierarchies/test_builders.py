@@ -135,14 +135,14 @@ def test_short_domains(builder, column):
     [
         (Tree, {"parents": {}}, "no_child"),
         (Tree, {"parents": {"*": "a"}}, "root"),
-        (Tree, {"parents": {"a": "a"}}, None),
-        (Tree, {"parents": {"a": "b", "b": "c", "c": "a"}}, None),
+        (Tree, {"parents": {"a": "a"}}, "cycle"),
+        (Tree, {"parents": {"a": "b", "b": "c", "c": "a"}}, "cycle"),
         (Order, {}, "groups_or_size"),
         (Order, {"groups": (2,), "size": 2}, "groups_or_size"),
         (Order, {"groups": (2, 3)}, "no_nesting"),
         (Order, {"groups": (2, 2)}, "no_nesting"),
-        (Order, {"size": 2, "values": ("a", "a")}, None),
-        (SuppressAll, {"values": ("m", "m")}, None),
+        (Order, {"size": 2, "values": ("a", "a")}, "duplicate_values"),
+        (SuppressAll, {"values": ("m", "m")}, "duplicate_values"),
         (HierarchyFile, {"path": "x.csv", "separator": "||"}, "one_sign"),
     ],
 )
@@ -193,7 +193,7 @@ def test_quotes_marks_and_blank_lines(written):
     [
         ("", "empty", "empty"),
         ("a;x;*\nb;y\n", "ragged", "line 2"),
-        ("a;x;*\nb;x;*\na;y;*\n", "duplicate", "line 3"),
+        ("a;x;*\nb;x;*\na;y;*\n", "duplicate", "lines 3"),
         ("a;x;1\nb;y;2\nc;x;2\n", "not-monotone", "lines 1, 3"),
         (b"\xe4;x\n", "encoding", "UTF-8"),
         ('a;"x\n', "quotes", "line"),

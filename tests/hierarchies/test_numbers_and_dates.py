@@ -134,8 +134,8 @@ def test_decimal_intervals_are_exact_and_closed_at_the_end():
         (Intervals, {"start": 0, "end": 1e17, "widths": (1e16,)}, "start_zero"),
         (Dates, {"format": "%d.%m."}, "no_format"),
         (Dates, {"format": "%Y-%Q"}, "no_format"),
-        (Dates, {"format": "%Y%m%d", "levels": ("year", "month")}, None),
-        (Dates, {"format": "%Y%m%d", "levels": ("year", "year")}, None),
+        (Dates, {"format": "%Y%m%d", "levels": ("year", "month")}, "fine_to_coarse"),
+        (Dates, {"format": "%Y%m%d", "levels": ("year", "year")}, "fine_to_coarse"),
         (Dates, {"format": "%Y", "levels": ("month",)}, "too_coarse"),
     ],
 )

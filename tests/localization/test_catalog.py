@@ -119,7 +119,7 @@ def test_values_are_no_english_words() -> None:
             "Standardabweichungen; verlangt sind 0,5.",
         ),
         (
-            PlanError.listing([issue("a", "missing_key_2"), issue("b", "not_empty")]),
+            PlanError.listing([issue("a", "missing_key"), issue("b", "not_empty")]),
             "a: fehlt.\nb: darf nicht leer sein.",
         ),
         (

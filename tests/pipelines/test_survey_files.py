@@ -149,7 +149,7 @@ def test_what_is_no_survey_is_refused(tmp_path) -> None:
     (tmp_path / "rows.sav").write_bytes(b"no survey at all")
     with pytest.raises(DataError):
         import_survey(tmp_path / "rows.sav", tmp_path / "in.csv")
-    with pytest.raises(DataError, check=coded("data.no-file.there_is_no_file_2_2")):
+    with pytest.raises(DataError, check=coded("data.no-file.not_there")):
         import_survey(tmp_path / "nothing.dta", tmp_path / "in.csv")
     with pytest.raises(PlanError, check=coded("plan.format.the_ending_tells_no_survey")):
         import_survey(tmp_path / "rows.csv", tmp_path / "in.csv")

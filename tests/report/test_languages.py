@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from sfumato.localization.messages import Message
 from sfumato.microdata.release_report import ComparisonRun, Runs
 from sfumato.pipelines.risk import risk
 from sfumato.pipelines.tables.protect import protect
@@ -52,11 +53,13 @@ def ways(language: str) -> str:
     runs = (
         TableRun("optimal", masked=4, value_lost=0.2),
         TableRun("controlled rounding to 3", changed=7, mean_change=0.8),
-        TableRun("cell-key", error="x"),
+        TableRun("cell-key", error=Message("verbatim", text="x")),
     )
+    merge = Message("reason.redesign_merge", dimension="size", one="3", other="4")
+    close = Message("reason.redesign_close", dimension="area", one="b")
     proposals = (
-        "merge size 3 and 4: 1,200 instead of 2,000 suppressed cells",
-        "show area b without its parts: 1 instead of 2 suppressed cells",
+        Message("reason.redesign", change=merge, masked=1200, before=2000),
+        Message("reason.redesign", change=close, masked=1, before=2),
     )
     return table_comparison.html(TableRuns(20, 3, runs, proposals, language))
 

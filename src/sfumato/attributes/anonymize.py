@@ -25,6 +25,7 @@ from sfumato.attributes.operations.operation import (
 )
 from sfumato.attributes.operations.scales import number_of_buckets
 from sfumato.errors import DataError, InternalError, PlanError
+from sfumato.localization.messages import Message
 from sfumato.values import Value
 
 Columns = Mapping[str, Sequence[Any]]
@@ -71,7 +72,7 @@ class Anonymized(Value):
 
     data: Any
     kpis: dict[str, int]
-    warnings: tuple[str, ...]
+    warnings: tuple[Message, ...]
 
 
 class _Run(Value):
@@ -152,7 +153,7 @@ def _holds(rows: Sequence[Mapping[str, Any]], column: AttributeColumn) -> bool:
 
 def anonymize_columns(
     columns: Columns, configuration: Configuration, rows: int, seed: int | None = None
-) -> tuple[dict[str, AttributeColumn], dict[str, int], tuple[str, ...]]:
+) -> tuple[dict[str, AttributeColumn], dict[str, int], tuple[Message, ...]]:
     """Anonymize columns; return the result by name, the metrics, and the warnings."""
     if not rows:
         raise DataError("empty.no_records")
@@ -231,9 +232,9 @@ def _letters(name: str) -> str:
     return "".join(filter(str.isalnum, plain)) or name
 
 
-def passed_warning(unknown: Sequence[str]) -> tuple[str, ...]:
+def passed_warning(unknown: Sequence[str]) -> tuple[Message, ...]:
     """Return the warning about attributes that passed unchanged."""
-    return ("Passed through unchanged: " + ", ".join(unknown) + ".",) if unknown else ()
+    return (Message("note.passed_through", names=", ".join(unknown)),) if unknown else ()
 
 
 def _is_counted(rule: AttributeRule, values: Sequence[Any]) -> bool:
@@ -342,8 +343,8 @@ def smallest_class(columns: Sequence[npt.NDArray[np.int64]], rows: int) -> int:
     return int(np.bincount(groups).min())
 
 
-def _warnings(kpis: Mapping[str, int], unknown: Sequence[str]) -> tuple[str, ...]:
+def _warnings(kpis: Mapping[str, int], unknown: Sequence[str]) -> tuple[Message, ...]:
     warnings = []
     if kpis["kAnonymity"] == 1:
-        warnings.append("kAnonymity is 1: at least one record of the answer is the only one of its kind.")
+        warnings.append(Message("note.unique_record"))
     return (*warnings, *passed_warning(unknown))

@@ -74,12 +74,10 @@ def _made(name: str, role: str, scopes: list[str], expires: datetime | None) -> 
 
     unknown = sorted(set(scopes) - set(SCOPES))
     if unknown or role not in ROLES:
-        what = f"{unknown[0] if unknown else role} is no {'scope' if unknown else 'role'}."
-        raise PlanError(
-            "api-key-scope",
-            message=what,
-            hint=Message("hint.scopes_roles", names=", ".join(SCOPES), names2=", ".join(ROLES)),
-        )
+        hint = Message("hint.scopes_roles", names=", ".join(SCOPES), names2=", ".join(ROLES))
+        if unknown:
+            raise PlanError("api-key-scope.no_scope", hint=hint, name=unknown[0])
+        raise PlanError("api-key-scope.no_role", hint=hint, name=role)
     if expires is not None and expires.date() < today():
         raise PlanError("api-key-expires")
     chosen = tuple(one for one in SCOPES if one in scopes or not scopes)

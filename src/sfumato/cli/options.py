@@ -1,6 +1,5 @@
 """What commands share: options and their checks, progress, results, and files that are written with a reason if not."""
 
-import json
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,6 +10,7 @@ from typing import Annotated, Any, get_args
 import typer
 
 from sfumato.errors import EngineError, PlanError
+from sfumato.localization.messages import to_json
 
 PlanFile = Annotated[Path, typer.Argument(help="The plan (YAML or JSON).")]
 NewFolder = Annotated[Path, typer.Option(help="Folder for what is written; it must not exist yet.")]
@@ -80,7 +80,7 @@ def write_bytes(path: Path, content: bytes, *, private: bool = False) -> None:
             path.touch(mode=0o600)
         path.write_bytes(content)
     except OSError as error:
-        raise EngineError("unwritable.cannot_be_written_2", name=path.name, problem=error.strerror) from None
+        raise EngineError("unwritable.cannot_be_written", name=path.name, problem=error.strerror) from None
 
 
 STAGES = {
@@ -160,4 +160,4 @@ def progress_shown(quiet: bool) -> Iterator[ProgressBar]:
 
 def show(text: str, value: Any, as_json: bool) -> None:
     """Print a result as text or as JSON."""
-    sys.stdout.write(json.dumps(value, indent=2, ensure_ascii=False) + "\n" if as_json else text)
+    sys.stdout.write(to_json(value) + "\n" if as_json else text)

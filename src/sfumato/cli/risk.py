@@ -1,6 +1,5 @@
 """Commands that evaluate data and releases: `risk`, `attack`, `check`, `compare`."""
 
-import json
 import sys
 from collections.abc import Callable
 from datetime import datetime
@@ -28,6 +27,7 @@ from sfumato.cli.options import (
     write_text,
 )
 from sfumato.errors import STATUS, PlanError
+from sfumato.localization.messages import to_json
 
 
 def risk_command(
@@ -99,7 +99,7 @@ def _print_risk(report: Any, html: Path | None, as_json: bool, elsewhere: bool) 
     if html is not None:
         write_text(html, page_of(report, report.language))
     if as_json:
-        sys.stdout.write(json.dumps(report.to_dict(), ensure_ascii=False) + "\n")
+        sys.stdout.write(to_json(report.to_dict(), indent=None) + "\n")
     elif not elsewhere:
         sys.stdout.write(text(report))
 

@@ -1,6 +1,5 @@
 """Commands on tables: `protect`, `audit`, `compare-tables`."""
 
-import json
 import signal
 import sys
 import threading
@@ -15,6 +14,7 @@ import typer
 from sfumato.atomic_folders import check_free
 from sfumato.cli.options import AsJson, Quiet, show
 from sfumato.errors import PlanError
+from sfumato.localization.messages import from_json
 from sfumato.tables.suppression.patterns import ProgressCallback
 
 # Minimum seconds between two lines of progress if the output is not a terminal.
@@ -58,7 +58,7 @@ def protect_command(
         protected = run_plan(made, tell, asked)
     protected.save(out)
     if as_json or not quiet:
-        written = json.loads((out / "report.json").read_text(encoding="utf-8"))
+        written = from_json((out / "report.json").read_text(encoding="utf-8"))
         show(summary(written) + "\n", written, as_json)
     if not quiet:
         _tell_parts(out)

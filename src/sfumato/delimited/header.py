@@ -114,7 +114,7 @@ class Head(Value):
 
     columns: tuple[str, ...]
     separator: str
-    notes: tuple[str, ...] = ()
+    notes: tuple[Message, ...] = ()
     lines: int = 1
 
 
@@ -217,7 +217,7 @@ def _sample(lines: Iterable[str], separator: str, quote: str) -> list[list[str]]
 
 def header_of(
     fields: Sequence[str], sample: Sequence[Sequence[str]], dialect: Dialect, names: Sequence[str] = ()
-) -> tuple[tuple[str, ...], tuple[str, ...]]:
+) -> tuple[tuple[str, ...], tuple[Message, ...]]:
     """Return the column names from the first record, and notes on them.
 
     Args:
@@ -257,7 +257,7 @@ def looks_like_data(fields: Sequence[str], sample: Sequence[Sequence[str]]) -> b
     return repeated > 1
 
 
-def _renamed(fields: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _renamed(fields: Sequence[str]) -> tuple[tuple[str, ...], tuple[Message, ...]]:
     """Return distinct names, with a note on each change.
 
     The second of two equal names becomes name_2, and so on. A column without a name, such as the row numbers written
@@ -266,7 +266,7 @@ def _renamed(fields: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     >>> _renamed(["zip", "age", "zip"])[0], _renamed(["", "age"])[0]
     (('zip', 'age', 'zip_2'), ('c1', 'age'))
     """
-    taken, names, notes = set(fields), dict[str, None](), list[str]()
+    taken, names, notes = set(fields), dict[str, None](), list[Message]()
     numbers: dict[str, int] = {}  # the last number given to each name
     for place, field in enumerate(fields, start=1):
         unnamed = not field.strip()

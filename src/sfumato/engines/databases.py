@@ -12,6 +12,7 @@ from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.engines.engine import CountsPersons, MissingRules
 from sfumato.engines.sql import Address, check_names, read_address
 from sfumato.errors import DataError, EngineError, InternalError, PlanError, SfumatoError, extra_part
+from sfumato.localization.messages import Message
 from sfumato.microdata.counts.frequency_table import ValueCounts
 from sfumato.microdata.data_plan import DataPlan, code_texts
 from sfumato.microdata.recoding.mapping import ClassRecoding, Recoding, SuppressionHandling
@@ -184,7 +185,7 @@ class PostgreSQLEngine(CountsPersons):
 
     name = "postgresql"
 
-    notes: tuple[str, ...] = ()
+    notes: tuple[Message, ...] = ()
 
     def __init__(self, address: Address, data: DataPlan | None = None) -> None:
         arrow("postgresql")

@@ -7,6 +7,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.localization.messages import Message
 from sfumato.microdata.counts.frequency_table import ValueCounts
 from sfumato.microdata.counts.persons import PersonCount, all_persons
 from sfumato.microdata.recoding.mapping import Recoding, SuppressionHandling
@@ -66,8 +67,8 @@ class ReadsSource(CountsPersons):
         return names
 
     @property
-    def notes(self) -> tuple[str, ...]:
-        notes: tuple[str, ...] = self.source.notes
+    def notes(self) -> tuple[Message, ...]:
+        notes: tuple[Message, ...] = self.source.notes
         return notes
 
     def textless(self, columns: Sequence[str]) -> tuple[str, ...]:
@@ -96,7 +97,7 @@ class Engine(Protocol):
         ...
 
     @property
-    def notes(self) -> tuple[str, ...]:
+    def notes(self) -> tuple[Message, ...]:
         """Notes on the columns for data users."""
         ...
 

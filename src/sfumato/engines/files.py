@@ -64,7 +64,7 @@ def files_of(path: Path) -> list[Path]:
     for file in files:
         check_open(file)
     if not files:
-        raise DataError("no-file.there_is_no_file_2", name=path.name)
+        raise DataError("no-file.not_there", name=path.name)
     return sorted(files)
 
 

@@ -145,7 +145,7 @@ def _of_path(
 
 def open_frame(
     frame: Any,
-    notes: tuple[str, ...] = (),
+    notes: tuple[Message, ...] = (),
     wanted: Container[str] | None = None,
     codes: Mapping[str, Sequence[str]] | None = None,
 ) -> Engine:

@@ -18,7 +18,6 @@ from sfumato.tables.noise.cell_key import BINS, FEW, KeySpread, check_spread, di
 from sfumato.tables.tabulate import WORD
 from sfumato.values import Value
 
-UNSPREAD = "Give a secret where the column names records; else draw keys at random."
 # An integer with zero decimals, in a pattern for every engine; its first group is the name.
 WHOLE = "^(-?[0-9]+)[.]0+$"
 # The same with an exponent, as programs write large numbers; names that contain an e have no sign after it.
@@ -93,8 +92,8 @@ class RecordKeys(Value):
         """Refuse keys that do not fill their range, such as record numbers: all cells would have the same noise."""
         digits = len(str(spread.largest))
         shorter = digits >= LEAST_DIGITS and 10**digits < self.modulus and not spread.scarce
-        hint = f" Where they are keys of {digits} digits, drawn at random, say digits: {digits}." if shorter else ""
-        check_spread(spread, Message("phrase.keys_in_column", column=self.column), UNSPREAD + hint)
+        hint = Message("hint.digits", digits=digits) if shorter else Message("hint.secret_or_random")
+        check_spread(spread, Message("phrase.keys_in_column", column=self.column), hint)
 
     def refuse_twins(self, twins: int) -> None:
         """Refuse duplicate record names, because noise would depend on the name, not on the records.

@@ -95,7 +95,7 @@ def read_survey(path: Path, catalog: Path | None = None) -> Survey:
     if path.suffix.lower() not in READERS:
         raise PlanError("format.the_ending_tells_no_survey", name=path.suffix, names=", ".join(READERS))
     if not path.exists():
-        raise DataError("no-file.there_is_no_file_2_2", name=path.name)
+        raise DataError("no-file.not_there", name=path.name)
     more = {} if catalog is None else {"catalog_file": str(catalog)}
     _check_room(path)
     content, meta = _read(path, **more)

@@ -56,8 +56,7 @@ def _eager(frame: Any) -> "nw.DataFrame[Any]":
     except DataError as error:
         if error.code != "data.frame":
             raise
-        kind, do = type(frame).__name__, "Give a pandas, Polars or Arrow frame, or a path."
-        raise PlanError("no-frame", hint=do, word=kind) from None
+        raise PlanError("no-frame", word=type(frame).__name__) from None
 
 
 def _text(value: Any) -> str:

@@ -9,7 +9,7 @@ from sfumato.errors import PlanError
 from sfumato.hierarchies.dates import LEVELS, Dates
 from sfumato.hierarchies.intervals import Intervals, NumberKind
 from sfumato.hierarchies.lists import CharacterMasking, HierarchyFile, Order, Side, SuppressAll, Tree
-from sfumato.localization.messages import Message
+from sfumato.localization.messages import Message, message_of
 from sfumato.schema.paths import PlanPath
 from sfumato.schema.typed_parts import read_fields
 
@@ -28,7 +28,9 @@ def _checked(kind: str) -> Iterator[None]:
         raise PlanError("hierarchy.parameter_kind", name=kind, kind=kind) from None
     except ValueError as error:
         raise PlanError(
-            "hierarchy", message=f"{kind}: {error}", hint=Message("hint.see_docs_hierarchies_md", kind=kind)
+            "hierarchy",
+            message=Message("place_in_plan", path=kind, message=message_of(error)),
+            hint=Message("hint.see_docs_hierarchies_md", kind=kind),
         ) from None
 
 
@@ -92,7 +94,9 @@ def dates(format: str = "%Y-%m-%d", *levels: DateLevel, formats: Sequence[str] =
     """
     unknown = [level for level in levels if level not in LEVELS]
     if unknown:
-        raise PlanError("hierarchy.dates_is_no_level", hint="Valid: " + ", ".join(LEVELS) + ".", name=unknown[0])
+        raise PlanError(
+            "hierarchy.dates_is_no_level", hint=Message("hint.valid", names=", ".join(LEVELS)), name=unknown[0]
+        )
     with _checked("dates"):
         return read_fields(Dates(format, tuple(levels), tuple(formats)))
 

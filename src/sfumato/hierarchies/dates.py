@@ -253,7 +253,7 @@ class Dates(PathFree):
                 raise ValueError(Message("error.value.no_format", name=format_))
         places = [LEVELS.index(level) for level in self.levels]
         if any(high <= low for low, high in pairwise(places)):
-            raise ValueError("levels must go from fine to coarse: " + ", ".join(LEVELS) + ".")
+            raise ValueError(Message("error.value.fine_to_coarse", names=", ".join(LEVELS)))
         early = [level for level in self.levels if level != "day" and LEVELS.index(level) < self._first]
         if early:
             raise ValueError(Message("error.value.too_coarse", name=self.format, other=early[0]))

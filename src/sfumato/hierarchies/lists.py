@@ -11,7 +11,7 @@ import numpy as np
 
 from sfumato.delimited.dialect import DecimalMark, Dialect
 from sfumato.delimited.records import read_lines
-from sfumato.errors import DataError, EngineError, PlanError
+from sfumato.errors import DataError, EngineError, Hint, PlanError
 from sfumato.hierarchies.hierarchy import (
     ROOT,
     BoundHierarchy,
@@ -52,7 +52,7 @@ def check_distinct(values: Sequence[str]) -> None:
     """Refuse a list with duplicate values."""
     twice = [value for value, count in Counter(values).items() if count > 1]
     if twice:
-        raise ValueError("duplicate values: " + ", ".join(twice) + ".")
+        raise ValueError(Message("error.value.duplicate_values", names=", ".join(twice)))
 
 
 def outside(values: Sequence[str], domain: Container[str | None]) -> tuple[str, ...]:
@@ -100,7 +100,7 @@ class Tree(PathFree):
             raise ValueError(Message("error.value.root"))
         cyclic = [child for child in self.parents if self._line(child) is None]
         if cyclic:
-            raise ValueError("a cycle: nothing is its own ancestor, but so are " + ", ".join(cyclic[:5]) + ".")
+            raise ValueError(Message("error.value.cycle", names=", ".join(cyclic[:5])))
 
     def fit(self, values: Sequence[str]) -> BoundHierarchy:
         """Return the hierarchy of all leaves, and of the inner labels among the values."""
@@ -275,7 +275,7 @@ class HierarchyFile(Value):
         except PlanError as error:
             parted = set(error.values)
             lines = [line for line, row in rows if row[0] in parted]
-            raise self._fault(f"{error.message} {_lines(lines)}", error.hint, "not-monotone", error.values) from None
+            raise self._fault(_in_lines(error.message, lines), error.hint, "not-monotone", error.values) from None
 
     def _rows(self) -> list[_Row]:
         try:
@@ -292,23 +292,23 @@ class HierarchyFile(Value):
         seen: set[str] = set()
         twice = [(line, row[0]) for line, row in rows if row[0] in seen or seen.add(row[0])]  # type: ignore[func-returns-value]
         if twice:
-            what = f"duplicate value: {_lines([line for line, _ in twice])}"
+            what = _in_lines(Message("reason.duplicate_value"), [line for line, _ in twice])
             raise self._fault(what, Message("error.part.keep_one"), "duplicate", [value for _, value in twice])
 
-    def _fault(self, what: str, do: str, code: str, values: Sequence[str | None] = ()) -> PlanError:
+    def _fault(self, what: Message, do: Hint, code: str, values: Sequence[str | None] = ()) -> PlanError:
         name = Path(self.path).name
         message = Message("error.part.hierarchy_file", name=name, message=what)
         return PlanError(f"hierarchy-{code}", message=message, hint=do).about(values=values)
 
 
-def _lines(lines: Sequence[int]) -> str:
-    """Return the numbers of the first few lines as text.
+def _in_lines(what: Message, lines: Sequence[int]) -> Message:
+    """Return a message with the numbers of the first few lines.
 
-    >>> _lines([2, 7])
-    '(lines 2, 7).'
+    >>> print(_in_lines(Message("reason.duplicate_value"), [2, 7]))
+    It has a duplicate value (lines 2, 7).
     """
-    more = ", …" if len(lines) > 5 else ""
-    return f"({'line' if len(lines) == 1 else 'lines'} {', '.join(map(str, lines[:5]))}{more})."
+    shown = ", ".join(map(str, lines[:5])) + (", …" if len(lines) > 5 else "")
+    return Message("reason.in_lines", message=what, lines=shown)
 
 
 # A hierarchy has one level per character: longer texts are no codes.

@@ -1,11 +1,11 @@
-"""The messages of a language: texts by key, number formats, and the translation of English sentences."""
+"""The messages of a language: texts by key, filled with values in the notation of the language."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from sfumato.localization.number_format import amount, percent
 from sfumato.localization.plurals import CHOICE, Counting, PluralMessage
@@ -17,38 +17,22 @@ _QUOTED = re.compile(r"'[^']*(?:''[^']*)*'")
 _MARKS = "0123456789.+-_'\"&*!|>%@`?:,[]{}#=~<"
 _OTHER = {"yes", "no", "y", "n", "on", "off", "true", "false", "null"}
 DEFAULT = "en"
-# Key prefix of sentences that other packages create in English; their English text identifies them.
+# Key prefixes of the reasons for roles, which are identified by their English text.
 SAID = "said."
-# Key prefix of error sentences; the problem and the hint are separate sentences.
-FAULT = "said.fault_"
-# Key prefixes of all sentences that are translated from their English text.
-_SAID = (SAID, "note.", "reason.", "phrase.", "error.part.")
+_SAID = (SAID, "note.", "reason.", "phrase.")
 _SPEC = re.compile(r"\{(\w+):[^{}|]*\}")
 # Maximum number of cached translations.
 MOST_KEPT = 4096
 _FOLDER = Path(__file__).parent
-_NUMBER = regex(r"\d{1,3}(?:,\d{3})+")
 _PERCENT = regex(r"(?<=\d)%")
 _FIGURE = regex(r"-?\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?(?: ?%)?")
-# Pattern of a character within a sentence; placeholders whose value may extend over several sentences.
-_WITHIN, _WHOLE = r"(?:(?![.?] (?-i:[A-Z])).)", ("example", "reason")
-# The boundary between two sentences; the position of an issue in a plan, or in a file.
-_ENDS, _PLACE = regex(r'(?<=[.?]) (?=[A-Z"])'), regex(r"([a-z_]+(?:\[\d+\])?(?:\.[^:]+)?: )(.+)")
-_FILE_PLACE = regex(r"(?P<name>[^\n:]+), line (?P<line>\d+), column (?P<column>\d+): ")
-# Inconsistent totals as an error names them, their difference, and the number of further ones.
-_TOTAL = regex(r"^(?!the grand)(.+) total$")
-_OFF, _MORE = regex(r"\(by ([^()]+)\)"), regex(r" and (\d+) more$")
 _NUMERAL = r"[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?"
 _DECIMAL = regex(rf"[<>≤≥]?{_NUMERAL}(?: ?[-–] ?{_NUMERAL})?", re.ASCII)
 # An interval with brackets, as in labels of hierarchies and classes.
 _INTERVAL = regex(rf"[\[(]{_NUMERAL}(?:, |–){_NUMERAL}[\])]", re.ASCII)
-# Placeholders for parameters of models; and those for names that are not translated: columns, files, values.
-_LISTED = ("asked", "reached")
+# Placeholders for names that are not translated: columns, codebooks, examples.
 _NAMED = frozenset(
-    [
-        *("word", "person", "column", "columns", "name", "names", "example", "units", "book", "first", "second"),
-        *("files", "field", "region", "others", "other", "dimension", "one", "seed", "problem"),
-    ]
+    ["word", "person", "column", "columns", "name", "names", "example", "units", "book", "first", "second", "other"]
 )
 
 _PLAIN = (str, int, float, tuple)
@@ -83,37 +67,94 @@ class Message(str):
         return _message, (self.code, self.values)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the message as reports and jobs store it; `read_message` restores it."""
-        return {"code": self.code, "values": {name: _to_json(value) for name, value in self.values.items()}}
+        """Return the message as reports and jobs store it, with its English text; `read_message` restores it."""
+        return {**_nested(self), "text": str(self)}
 
 
-def first_names(names: Sequence[str], most: int, between: str = ", ") -> str:
+def first_names(names: Sequence[str], most: int, between: Literal["list", "semicolons"] = "list") -> Message:
     """Return the first of some names, and the number of further ones.
 
-    >>> print(first_names(["a", "b", "c"], 2))
+    >>> print(first_names(["a", "b", "c"], 2), first_names(["a", "b"], 2, "semicolons"), sep="\\n")
     a, b and 1 more
+    a; b
     """
-    first = between.join(names[:most])
-    return Message("phrase.and_more", names=first, count=len(names) - most) if len(names) > most else first
+    if len(names) <= most:
+        return Message(f"names.{between}", names=tuple(names))
+    return Message(f"names.{between}.more", names=tuple(names[:most]), count=len(names) - most)
+
+
+def joined(parts: Iterable[str]) -> Message:
+    """Return parts joined by `and`.
+
+    >>> print(words_in("de").text(joined(["a", "b"])))
+    a und b
+    """
+    return Message("joined", parts=tuple(parts))
+
+
+def quoted(names: Iterable[str]) -> Message:
+    """Return names in quotation marks, joined by `and`."""
+    return joined(f'"{name}"' for name in names)
+
+
+def message_of(error: ValueError) -> Message:
+    """Return the message with which an error was raised; the text of any other error as it is."""
+    text = error.args[0] if error.args else ""
+    return text if isinstance(text, Message) else Message("verbatim", text=str(text))
 
 
 def _message(code: str, values: Mapping[str, Any]) -> Message:
     return Message(code, **values)
 
 
-def _to_json(value: Any) -> Any:
+def _nested(value: Any) -> Any:
+    """Return a value of a message for JSON; a message in it without its text, which that of the outer one contains."""
     if isinstance(value, tuple):
-        return [_to_json(part) for part in value]
-    return value.to_json() if isinstance(value, Message) else value
+        return [_nested(part) for part in value]
+    if isinstance(value, Message):
+        return {"code": value.code, "values": {name: _nested(part) for name, part in value.values.items()}}
+    return value
 
 
 def read_message(stored: Any) -> Any:
-    """Return the message that `Message.to_json` stored; return any other value unchanged."""
+    """Return the message that `Message.to_json` stored, its text if no version knows its code; others unchanged."""
     if isinstance(stored, list):
         return tuple(read_message(part) for part in stored)
-    if not isinstance(stored, dict) or stored.keys() != {"code", "values"}:
+    if not isinstance(stored, dict) or stored.keys() - {"text"} != {"code", "values"}:
         return stored
+    if stored["code"] not in words_in() and "text" in stored:
+        return stored["text"]
     return Message(stored["code"], **{name: read_message(value) for name, value in stored["values"].items()})
+
+
+def to_json(content: Any, indent: int | None = 2) -> str:
+    """Return JSON text in which each message is an object with its code, its values and its English text.
+
+    >>> to_json([Message("valid")], indent=None)
+    '[{"code": "valid", "values": {}, "text": "valid"}]'
+    """
+    import json
+
+    return json.dumps(_stored(content), indent=indent, ensure_ascii=False)
+
+
+def _stored(content: Any) -> Any:
+    if isinstance(content, Mapping):
+        return {key: _stored(value) for key, value in content.items()}
+    if isinstance(content, list | tuple):
+        return [_stored(value) for value in content]
+    return content.to_json() if isinstance(content, Message) else content
+
+
+def from_json(text: str | bytes) -> Any:
+    """Return the content of JSON text, with the messages that `to_json` stored.
+
+    >>> from_json(to_json({"notes": [Message("valid")]}))["notes"][0].code
+    'valid'
+    """
+    import json
+
+    return json.loads(text, object_hook=read_message)
 
 
 class Messages(Mapping[str, str]):
@@ -137,10 +178,10 @@ class Messages(Mapping[str, str]):
         return len(self.texts)
 
     def text(self, message: str) -> str:
-        """Return a message in this language; any other text is treated as an English sentence."""
+        """Return a message in this language; any other text is unchanged, unless it is a reason for a role."""
         if isinstance(message, Message):
             return self.rendered(message.code, message.values)
-        return self.sentence(message)
+        return message if self.language == DEFAULT else _told(self.language, message)
 
     def rendered(self, code: str, values: Mapping[str, Any]) -> str:
         """Return the text of a code, filled with values."""
@@ -186,79 +227,21 @@ class Messages(Mapping[str, str]):
         month = self["months"].split()[day.month - 1]
         return self["day"].format(day=day.day, month=month, year=day.year)
 
-    def sentence(self, english: str) -> str:
-        """Return an English sentence in this language; an unknown sentence is unchanged except for its numbers.
-
-        >>> words_in("de").sentence("It numbers the rows: who knows the raw file finds a row by it.")
-        'Nummeriert die Zeilen: Wer die Rohdatei kennt, findet eine Zeile daran.'
-        """
-        if self.language == DEFAULT:
-            return english
-        return _told(self.language, english)
-
-    def _told(self, english: str) -> str:
-        if place := _FILE_PLACE.match(english):
-            return self._in_file(place) + self._told(english[place.end() :])
-        told = self._known(english) or self._told_in_parts(english)
-        return told or _NUMBER.sub(lambda number: number[0].replace(",", self["thousands"]), english)
-
-    def _known(self, english: str) -> str | None:
-        """Return the translation of a text that matches one key, or None."""
+    def _reason(self, english: str) -> str:
+        """Return a reason for a role in this language; any other text is unchanged."""
         for key, pattern in _patterns():
             match = pattern.fullmatch(english)
             if match:
                 return self[key].format(**{name: self._part(name, text) for name, text in match.groupdict().items()})
-        return None
-
-    def _told_in_parts(self, english: str) -> str | None:
-        """Return the translation of lines, positions in a plan, and sentences; None if a sentence is unknown."""
-        lines = []
-        for line in english.split("\n"):
-            place, rest = match.groups() if (match := _PLACE.fullmatch(line)) else ("", line)
-            parts = [self._known(part) for part in _ENDS.split(rest)]
-            told = [part for part in parts if part is not None]
-            if len(told) < len(parts):
-                return None
-            lines.append(_FILE_PLACE.sub(self._in_file, place) + " ".join(told))
-        return "\n".join(lines)
-
-    def _in_file(self, place: re.Match[str]) -> str:
-        """Return a position in a file, in this language."""
-        return self["place_in_file"].format(**place.groupdict())
+        return english
 
     def _part(self, placeholder: str, english: str) -> str:
-        """Return the value of a placeholder in this language: names are unchanged, numbers are reformatted.
-
-        >>> words_in("de")._part("share", "80%")
-        '80 %'
-        """
+        """Return the value of a placeholder in this language: names are unchanged, numbers are reformatted."""
         if placeholder in _NAMED:
             return english.replace('" and "', f'" {self["and"]} "')
-        if placeholder == "sums":
-            return self._sums(english)
-        if placeholder == "named":
-            return self._named(english)
-        if placeholder in _LISTED:
-            return self.figure(english.replace(" and ", f" {self['and']} "))
         if _FIGURE.fullmatch(english):
             return _PERCENT.sub(" %", self.figure(english))
-        return self.sentence(english)
-
-    def _named(self, english: str) -> str:
-        """Return a list of cells in this language; the names of cells are unchanged.
-
-        >>> words_in("de")._named("area a; the grand total and 2 more")
-        'area a; die Gesamtsumme und 2 weitere'
-        """
-        told = english.replace("the grand total", self["totals.grand"])
-        return _MORE.sub(lambda match: self["totals.more"].format(count=match[1]), told)
-
-    def _sums(self, english: str) -> str:
-        """Return a list of inconsistent or missing totals in this language."""
-        told = _TOTAL.sub(lambda match: self["totals.of"].format(name=match[1]), english)
-        told = told.replace("the grand total", self["totals.grand"])
-        told = _MORE.sub(lambda match: self["totals.more"].format(count=match[1]), told)
-        return _OFF.sub(lambda match: self["totals.off"].format(number=self.figure(match[1])), told)
+        return self._reason(english)
 
 
 class _Rendering(Counting):
@@ -276,7 +259,7 @@ class _Rendering(Counting):
         if isinstance(value, Message):
             return self.words.text(value)
         if isinstance(value, str):
-            return value if self.words.language == DEFAULT else self.words.sentence(value)
+            return self.words.text(value)
         if format_spec in ("percent", "amount"):
             return self.words.percent(value) if format_spec == "percent" else self.words.amount(value)
         written = str(super().format_field(value, format_spec))
@@ -287,8 +270,8 @@ class _Rendering(Counting):
 
 @lru_cache(MOST_KEPT)
 def _told(language: str, english: str) -> str:
-    """Return a sentence in a language; cached, because a page may show it in every row."""
-    return words_in(language)._told(english)
+    """Return a reason in a language; cached, because a page may show it in every row."""
+    return words_in(language)._reason(english)
 
 
 def languages() -> tuple[str, ...]:
@@ -350,40 +333,35 @@ def _by_preference(accepted: str) -> list[str]:
 
 @cache
 def _patterns() -> list[tuple[str, re.Pattern[str]]]:
-    """Return the key and the pattern of each translatable sentence; placeholders match any text."""
+    """Return the key and the pattern of each reason; placeholders match any text."""
     texts = [(key, _SPEC.sub(r"{\1}", text)) for key, text in words_in().items() if key.startswith(_SAID)]
     return [
-        (key, re.compile(_pattern(text, key.startswith(FAULT)), re.IGNORECASE))
+        (key, re.compile(_pattern(text), re.IGNORECASE))
         for key, text in texts
         if len(re.sub(r"{[^{}]*}|[^a-z]", "", text)) > 5  # shorter ones would match any sentence
     ]
 
 
-def _pattern(text: str, parted: bool = False) -> str:
+def _pattern(text: str) -> str:
     """Return the pattern of a sentence: a repeated placeholder has one value, and a reason extends to the tail.
 
     >>> bool(re.fullmatch(_pattern("{k} rows, of {k}."), "5 rows, of 5."))
     True
     >>> re.fullmatch(_pattern("{reason} {count} more."), "It is known. 5 more.")["reason"]
     'It is known.'
-
-    Args:
-        parted: Whether further sentences may follow, so that most placeholders end with their sentence.
     """
     choices = CHOICE.split(text)  # texts between choices, each followed by the name, singular and plural of a choice
     parts = [re.escape(part) for part in choices]
     either = [f"(?:{one}|{many})" for one, many in zip(parts[2::4], parts[3::4], strict=True)]
     whole = "".join(part for pair in zip(parts[::4], [*either, ""], strict=True) for part in pair)
-    escaped = whole.replace(r"\{", "{").replace(r"\}", "}")
     seen: set[str] = set()
 
     def group(name: re.Match[str]) -> str:
-        again = name[1] in seen
+        again, few = name[1] in seen, "" if name[1] == "reason" else "?"
         seen.add(name[1])
-        few, sign = "" if name[1] == "reason" else "?", "." if not parted or name[1] in _WHOLE else _WITHIN
-        return f"(?P={name[1]})" if again else f"(?P<{name[1]}>{sign}+{few})"
+        return f"(?P={name[1]})" if again else f"(?P<{name[1]}>.+{few})"
 
-    return re.sub(r"{(\w+)}", group, escaped)
+    return re.sub(r"{(\w+)}", group, whole.replace(r"\{", "{").replace(r"\}", "}"))
 
 
 def read_table(path: Path) -> dict[str, str]:

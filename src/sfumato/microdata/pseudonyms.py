@@ -147,9 +147,9 @@ class FormatPseudonyms:
         """
         alphabets = _alphabets(text)
         if any(character.isalnum() and not letters for character, letters in zip(text, alphabets, strict=True)):
-            raise _unfit("an identifier has letters or digits other than a to z and 0 to 9: they would show.")
+            raise _unfit("other_letters")
         if _possible(alphabets) < LEAST_DOMAIN:
-            raise _unfit("an identifier is too short for its format: fewer than a million others are possible.")
+            raise _unfit("short_identifier")
         return self._walk(text, alphabets, self._cipher.encrypt)
 
     def reveal(self, pseudonym: str) -> str:
@@ -175,7 +175,7 @@ class FormatPseudonyms:
 
 
 def _unfit(what: str) -> DataError:
-    return DataError("format", message=what, hint=Message("hint.use_pseudonym_keyed_for"))
+    return DataError(f"format.{what}", hint=Message("hint.use_pseudonym_keyed_for"))
 
 
 def _alphabets(text: str) -> list[str]:

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from math import isclose
 from typing import Any
 
+from sfumato.localization.messages import Message
 from sfumato.microdata.measures.attribute_disclosure import Disclosure
 from sfumato.microdata.methods.search_result import NodeEvaluation
 from sfumato.microdata.verdict import Guarantee
@@ -107,7 +108,7 @@ class Report(Value):
     seed: int | None
     input_sha256: str
     candidates: tuple[NodeEvaluation, ...] = ()
-    notes: tuple[str, ...] = ()
+    notes: tuple[Message, ...] = ()
     details: Mapping[str, Any] = field(default_factory=dict)
     disclosure: Disclosure = field(default_factory=Disclosure)
     star_rows: bool = False
@@ -248,7 +249,7 @@ class ComparisonRun(Value):
     seconds: float | None = None
     same_answers: int | None = None
     different_answers: int | None = None
-    error: str | None = None
+    error: Message | None = None
     code: str | None = None
 
     def to_dict(self) -> dict[str, Any]:

@@ -16,6 +16,7 @@ with several branches is published in all or in none.
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 
+from sfumato.localization.messages import Message
 from sfumato.microdata.attacks.result import AttackResult, Rate
 from sfumato.values import Value
 
@@ -319,7 +320,7 @@ def attack_histories(releases: Sequence[Mapping[Hashable, Hashable]], k: int) ->
     }
     return AttackResult(
         NAME,
-        f"histories over {len(releases)} releases",
+        Message("note.attack_histories", count=len(releases)),
         Rate(alone, histories.persons),
         Rate(0, histories.persons),
         certain=histories.below(k),
@@ -352,7 +353,7 @@ def attack_rows(
     rows = sum(entry.total() for entry in later.values())
     return AttackResult(
         NAME,
-        "rows of both releases",
+        Message("note.attack_both"),
         Rate(isolated, rows),
         Rate(0, rows),
         certain=isolated,

@@ -13,6 +13,7 @@ from typing import Literal
 
 import numpy as np
 
+from sfumato.localization.messages import Message
 from sfumato.microdata.counts.combinations import numbers_of
 from sfumato.microdata.counts.frequency_table import ValueCounts
 from sfumato.microdata.counts.persons import PersonCount
@@ -62,7 +63,7 @@ class Verdict(Value):
     promises: tuple[Guarantee, ...]
     faults: tuple[str, ...] = ()
     counts_persons: bool = False
-    unchecked: tuple[str, ...] = ()
+    unchecked: tuple[Message, ...] = ()
 
     @property
     def unit(self) -> str:

@@ -5,7 +5,6 @@ Rows of a class that the release suppressed are suppressed again. A value or com
 is an error. Each class of the new rows must satisfy the guarantees by itself, because an attacker may have either file.
 """
 
-import json
 from collections.abc import Mapping
 from contextlib import closing
 from functools import partial
@@ -20,6 +19,7 @@ from sfumato.engines.engine import Engine, PublishedRows
 from sfumato.engines.postprocessing import quote_formulas, separator_of, with_bounds
 from sfumato.errors import DataError, PlanError, ViolationError
 from sfumato.hierarchies.types import canonical
+from sfumato.localization.messages import to_json
 from sfumato.localization.plurals import filled
 from sfumato.microdata.counts.combinations import failing_classes
 from sfumato.microdata.counts.frequency_table import Coding, FrequencyTable, ValueCounts, table_of, typed
@@ -164,7 +164,7 @@ def _apply(engine: Engine, plan: Plan, earlier: _Earlier, stage: Path, drop_viol
     target = stage / f"data.{plan.output.format}"
     verdict, found = _written(engine, plan, table, recoding, target, earlier)
     outcome = ApplyResult(verdict, int(recoding.sizes[recoding.suppressed].sum()), found.added, found.removed)
-    write_text(stage / "report.json", json.dumps(outcome.to_dict(), indent=2, ensure_ascii=False) + "\n")
+    write_text(stage / "report.json", to_json(outcome.to_dict()) + "\n")
     found.record()
     return outcome
 

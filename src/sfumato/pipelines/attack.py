@@ -66,7 +66,7 @@ class AttackReport(Value):
     rows: Mapping[str, int]
     rerun: bool
     seed: int
-    notes: tuple[str, ...] = ()
+    notes: tuple[Message, ...] = ()
 
     def __repr__(self) -> str:
         reached = f"{len(self.found)} succeeded, highest risk {self.highest:.1%}" if self.found else "none succeeded"
@@ -167,7 +167,7 @@ def attack(
     )
 
 
-def _remarks(control: Any, release: Any, rows: AttackRows) -> tuple[str, ...]:
+def _remarks(control: Any, release: Any, rows: AttackRows) -> tuple[Message, ...]:
     siblings = remark_on_siblings(release)
     strange = ", ".join(column.name for column in rows.shown if column.is_strange)
     words = Message("note.attack_strange", columns=strange)

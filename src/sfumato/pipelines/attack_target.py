@@ -1,7 +1,6 @@
 """The input of attacks: published rows and plan, original and control rows; and the minimality attack on both."""
 
 import csv
-import json
 import re
 from collections import Counter
 from collections.abc import Container, Mapping, Sequence
@@ -22,7 +21,7 @@ from sfumato.engines.postprocessing import open_published
 from sfumato.errors import DataError, PlanError
 from sfumato.hierarchies.hierarchy import Hierarchy
 from sfumato.hierarchies.types import canonical
-from sfumato.localization.messages import Message
+from sfumato.localization.messages import Message, from_json
 from sfumato.microdata.attacks.coded_rows import CodedTexts, Columns, codes_of
 from sfumato.microdata.attacks.label_semantics import Text
 from sfumato.microdata.attacks.minimality import Finer, attack_minimality
@@ -73,7 +72,7 @@ def target_of(release: Any, plan: Any = None) -> AttackTarget:
         return AttackTarget(rows, None if asked is None else resolve(asked, rows))
     own = released_plan(path) if plan is None else resolve(read_plan(plan))
     checksums.check_single(path)
-    report = json.loads((path / "report.json").read_text(encoding="utf-8"))
+    report = from_json((path / "report.json").read_text(encoding="utf-8"))
     return AttackTarget(others_texts(checksums.data_of(path), own, own.output.quotes_formulas), own, report, path)
 
 
@@ -276,7 +275,7 @@ def minimality(
     return attacks
 
 
-def _why_not(target: AttackTarget, raw: Columns) -> str:
+def _why_not(target: AttackTarget, raw: Columns) -> Message | None:
     plan, report = target.plan, target.report
     if plan is None or report is None or not report.get("levels"):
         return Message("note.attack_levels")
@@ -286,7 +285,7 @@ def _why_not(target: AttackTarget, raw: Columns) -> str:
         return Message("note.attack_hidden")
     if report.get("suppressed_rows"):
         return Message("note.attack_suppressed")
-    return Message("note.attack_many") if len(next(iter(raw.values()))) > MOST_ROWS else ""
+    return Message("note.attack_many") if len(next(iter(raw.values()))) > MOST_ROWS else None
 
 
 def _groups(target: AttackTarget, raw: Columns) -> list[list[tuple[Places, Places]]]:

@@ -5,7 +5,6 @@ nothing left), so that their figures are comparable. Nothing is published: only 
 table.
 """
 
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from pathlib import Path
@@ -15,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from sfumato.atomic_folders import ScratchFolder, staged, write_text
 from sfumato.engines.opening import EngineName, open_engine, publishes_files
 from sfumato.errors import PlanError, SfumatoError, did_you_mean, issue
-from sfumato.localization.messages import Message
+from sfumato.localization.messages import Message, to_json
 from sfumato.microdata.counts.frequency_table import FrequencyTable
 from sfumato.microdata.losses.additive_losses import aggregated
 from sfumato.microdata.measures.overview import published_sizes
@@ -124,7 +123,7 @@ class Comparison(Runs):
         """Write compare.csv, compare.json and compare.html into a new folder."""
         files = {
             "compare.csv": as_csv(self),
-            "compare.json": json.dumps(self.to_dict(), indent=2, ensure_ascii=False) + "\n",
+            "compare.json": to_json(self.to_dict()) + "\n",
             "compare.html": html(self),
         }
         with staged(Path(folder)) as stage:

@@ -1,6 +1,5 @@
 """Check any file against a policy, clause by clause."""
 
-import json
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from datetime import date
@@ -11,7 +10,7 @@ from sfumato.delimited.dialect import check_separator
 from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.engines.tabulation import labeled_columns
 from sfumato.errors import DataError, EngineError, PlanError
-from sfumato.localization.messages import Message
+from sfumato.localization.messages import Message, from_json
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.plan.read import read_plan
@@ -174,7 +173,7 @@ def _saved(release: Any) -> Mapping[str, Any] | None:
     path = release / "report.json" if isinstance(release, Path) else None
     if path is None or not path.exists():
         return None
-    content = json.loads(path.read_text(encoding="utf-8")).get("attack")
+    content = from_json(path.read_text(encoding="utf-8")).get("attack")
     return content if isinstance(content, dict) else None
 
 

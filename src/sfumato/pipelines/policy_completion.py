@@ -17,6 +17,7 @@ from sfumato.errors import DataError, PlanError, ViolationError, did_you_mean
 from sfumato.hierarchies.role_detection.date_formats import date_hierarchy
 from sfumato.hierarchies.role_detection.profile import Profile
 from sfumato.hierarchies.role_detection.roles import suggest
+from sfumato.localization.messages import Message
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.microdata.plan.model import Plan, RequestedPlan
 from sfumato.microdata.plan.read import read_plan
@@ -32,7 +33,6 @@ from sfumato.values import Value
 
 _NO_CLASSES = "no column is a quasi-identifier: name them, or give the plan."
 _NO_VALUES = "no column is sensitive: name it, or give the plan."
-_FREE_TEXT = "free text is searched for numbers, addresses and dates; names in it are not told: "
 
 
 class Roles(Value):
@@ -80,7 +80,7 @@ def roles_of(
 
 def measure_rows(
     engine: Engine, profiles: Sequence[Profile], roles: Roles, setting: SafeHarborContext, plan: Plan | None
-) -> tuple[dict[str, Measurement], tuple[str, ...]]:
+) -> tuple[dict[str, Measurement], tuple[Message, ...]]:
     """Return the measurements of a file by metric, and remarks."""
     identifiers = identifiers_of(profiles, setting)
     kinds = {f"identifier {kind}": columns for kind, columns in identifiers.kinds.items()}
@@ -88,7 +88,7 @@ def measure_rows(
         {metric: Measurement(len(columns), _reasons(columns), tuple(columns)) for metric, columns in kinds.items()}
     )
     measured |= _class_figures(engine, roles) | _value_figures(engine, roles) | _technique_figures(profiles, plan)
-    text = (_FREE_TEXT + ", ".join(identifiers.free_text) + ".",) if identifiers.free_text else ()
+    text = (Message("note.free_text", columns=", ".join(identifiers.free_text)),) if identifiers.free_text else ()
     return measured, text
 
 

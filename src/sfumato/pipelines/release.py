@@ -16,6 +16,7 @@ from sfumato.atomic_folders import ScratchFolder
 from sfumato.engines.engine import Engine, PublishedRows
 from sfumato.engines.opening import EngineName, open_engine, publishes_files
 from sfumato.errors import InternalError
+from sfumato.localization.messages import Message
 from sfumato.microdata.counts.frequency_table import FrequencyTable, ValueCounts, typed
 from sfumato.microdata.measures.overview import Measures, measure, measure_raw
 from sfumato.microdata.methods.lost_columns import heavily_generalized_columns
@@ -95,7 +96,7 @@ class Job(Value):
     progress: Progress
     keys: "Mapping[str, PseudonymKey]"
     matched: "MatchedRelease | None"
-    notes: tuple[str, ...]
+    notes: tuple[Message, ...]
 
 
 class Draft(Value):

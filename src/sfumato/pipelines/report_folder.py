@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from sfumato.atomic_folders import make_private, write_text
 from sfumato.errors import DataError, EngineError, PlanError
-from sfumato.localization.messages import words_in
+from sfumato.localization.messages import from_json, to_json, words_in
 from sfumato.microdata.measures.attribute_disclosure import (
     AttributeDisclosureMetrics,
     Disclosure,
@@ -110,7 +110,7 @@ def read_files_report(folder: Path) -> str | None:
 def _made(folder: Path, make: Callable[[dict[str, Any]], Made]) -> Made:
     """Return the result of a function applied to a folder's report.json."""
     try:
-        return make(json.loads((folder / "report.json").read_text(encoding="utf-8")))
+        return make(from_json((folder / "report.json").read_text(encoding="utf-8")))
     except (OSError, ValueError, KeyError, TypeError):
         raise DataError("no-report", name=folder.name) from None
 
@@ -233,7 +233,7 @@ def raw_of(release: Path) -> Path:
         PlanError: It is no release folder, or its plan names no file.
     """
     if not (release / "plan.yaml").exists():
-        raise PlanError("raw.is_no_release_folder_2", name=release.name)
+        raise PlanError("raw.is_no_release_folder", name=release.name)
     checksums.check_single(release)
     return source_of(released_plan(release))
 
@@ -265,7 +265,7 @@ def add_to_folder(folder: Path, report: AttackReport) -> None:
 
 
 def _json(content: Mapping[str, Any]) -> str:
-    return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
+    return to_json(content) + "\n"
 
 
 def _replace(path: Path, text: str) -> None:

@@ -134,7 +134,7 @@ def _plan_of(
     """Return a plan with the columns to measure and how to read them."""
     if plan is None:
         if not names:
-            raise PlanError("columns.no_quasi_identifier_is_named_2")
+            raise PlanError("columns.risk_needs_quasi_identifiers")
         return for_measuring(RequestedPlan(data=reading), dict.fromkeys(names, ColumnPlan("quasi-identifier")))
     asked = read_plan(plan)
     columns = {
@@ -212,7 +212,7 @@ def _table(source: Engine, plan: Plan) -> FrequencyTable:
             "invalid-value.column_values_do_not_fit", column=rejected[0].column, count=len(rejected[0].texts)
         ).about(values=rejected[0].texts, column=rejected[0].column)
     if not table.rows:
-        raise DataError("no-rows.no_row_is_left_2")
+        raise DataError("no-rows.all_dropped")
     return with_sample(plan, source, table)
 
 

@@ -8,6 +8,7 @@ from typing import Any, Self
 from sfumato.engines.dataframes.sources import wrapped
 from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.errors import DataError, PlanError, ViolationError, extra_part
+from sfumato.localization.messages import Message
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.microdata.plan.builder import Plan
 from sfumato.microdata.plan.read import read_plan
@@ -56,12 +57,10 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         import narwhals as nw
 
         if not hasattr(self, "release_"):
-            do = "Fit it first, on the training rows: anonymizer.fit(frame)."
-            raise PlanError("not-fitted", hint=do)
+            raise PlanError("not-fitted")
         frame = wrapped(X, eager_only=True)
         if set(frame.columns) != set(self.feature_names_in_):
-            do = f"Give {', '.join(self.feature_names_in_)}."
-            raise DataError("columns.the_rows_have_other_columns", hint=do)
+            raise DataError("columns.other_than_fitted", names=", ".join(self.feature_names_in_))
         with TemporaryDirectory(prefix="sfumato-") as folder:
             rows, out = Path(folder) / "rows.parquet", Path(folder) / "out"
             frame.write_parquet(rows)
@@ -69,8 +68,8 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             try:
                 apply(Path(folder) / "recoding.json", rows, out, released=False)
             except ViolationError as error:
-                do = "Transform more rows at a time, or fit with these among the training rows."
-                raise ViolationError("reapply", message=error.message, hint=do) from None
+                hint = Message("hint.transform_more_rows")
+                raise ViolationError("reapply", message=error.message, hint=hint) from None
             engine = DuckDBEngine(out / f"data.{self.release_.plan.output.format}", DataPlan(header=True))
             try:
                 published: Any = nw.from_native(engine.frame(), eager_only=True)

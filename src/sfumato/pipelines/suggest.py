@@ -118,7 +118,7 @@ def suggest_plan(
     texts = engine.texts
     rows = sum(next(iter(texts.values())).values())
     if not rows:
-        raise DataError("no-rows.the_data_have_no_rows_2")
+        raise DataError("no-rows.header_alone")
     if issues := unknown_columns(questions, texts, "questions"):
         raise PlanError.listing(issues)
     labels = replace(book or CodeBook(), public=labels_of(tuple(texts)))

@@ -216,7 +216,7 @@ class PolicyVerdict(Value):
 
     policy: Policy
     clauses: tuple[ClauseJudgment, ...]
-    notes: tuple[str, ...] = ()
+    notes: tuple[Message, ...] = ()
 
     def __repr__(self) -> str:
         return f"PolicyVerdict({self.policy.id} {'holds' if self.satisfied else 'DOES NOT HOLD'}; {self.line})"
@@ -265,7 +265,7 @@ def judge_policy(
     policy: Policy,
     measured: Mapping[str, Measurement],
     attested: Mapping[str, str],
-    remarks: Sequence[str] = (),
+    remarks: Sequence[Message] = (),
 ) -> PolicyVerdict:
     """Evaluate a policy.
 

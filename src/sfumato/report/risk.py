@@ -233,7 +233,7 @@ def _population(words: Messages, report: RiskSurvey) -> list[str]:
 
 def _estimate_cells(words: Messages, one: Estimate) -> tuple[object, ...]:
     share = None if one.share is None else words.percent(one.share)
-    return one.uniques, share, words.text(one.reason)
+    return one.uniques, share, words.text(one.reason or "")
 
 
 def _sample(words: Messages, report: RiskSurvey) -> list[str]:

@@ -30,6 +30,10 @@ def _list(value: Schema, about: str = "") -> Schema:
     return {"type": "array", "items": value} | ({"description": about} if about else {})
 
 
+MESSAGE = _object(
+    {"code": TEXT, "values": {"type": "object"}, "text": TEXT},
+    about="a message: code, values, English text",
+)
 LEVELS = _map(COUNT, "the level of each quasi-identifier, for methods that choose one")
 RISK = _object(
     {"rows": COUNT, "classes": COUNT, "smallest": COUNT, "largest": COUNT}
@@ -161,7 +165,7 @@ REQUIRED: dict[str, Schema] = {
     "engine": TEXT,
     "seed": {"anyOf": [COUNT, {"type": "null"}]},
     "input_sha256": SHA256,
-    "remarks": _list(TEXT),
+    "remarks": _list(MESSAGE),
 }
 MORE: dict[str, Schema] = {
     "removed_columns": _list(TEXT, "columns that are * in every row"),
@@ -289,8 +293,8 @@ MORE: dict[str, Schema] = {
             "satisfied": {"type": "boolean"},
             "inferences": _list(_object({"columns": _list(TEXT), "quasi_identifier": TEXT, "rows": COUNT})),
             "models": _list({"type": "object"}, "guarantees violated by inference, with their achieved parameters"),
-            "unchecked": _list(TEXT),
-            "sentences": _list(TEXT),
+            "unchecked": _list(MESSAGE),
+            "sentences": _list(MESSAGE),
         },
         about="quasi-identifiers that an attacker infers from other published columns, and what was not checked",
     ),

@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import Any, Generic, TypeVar
 
 from sfumato.errors import PlanError, did_you_mean
-from sfumato.localization.messages import Message
+from sfumato.localization.messages import Message, message_of
 from sfumato.schema.frozen_dict import FrozenDict
 from sfumato.schema.issues import PlanIssues, Refused
 from sfumato.schema.scalar import (
@@ -142,7 +142,7 @@ class RecordSchema(Value, Generic[T]):
                 faults.refuse(_join(at, str(key)), "unknown_key", hint=did_you_mean(str(key), self.keys))
         for key, spec in self.keys.items():
             if spec.required and key not in value:
-                faults.refuse(_join(at, key), "missing_key_2")
+                faults.refuse(_join(at, key), "missing_key")
         present = [key for key in self.keys if key in value]
         entries = _all(((self.keys[key].shape, value[key], _join(at, key)) for key in present), faults, before)
         try:
@@ -178,7 +178,7 @@ class TaggedUnionSchema(Value, Generic[T]):
         name = value.get(self.tag)
         if self.tag not in value:
             faults.refuse(
-                _join(at, self.tag), "missing_key_2", hint=Message("hint.valid", names=", ".join(self.variants))
+                _join(at, self.tag), "missing_key", hint=Message("hint.valid", names=", ".join(self.variants))
             )
         elif not isinstance(name, str) or name not in self.variants:
             refuse_choice(_join(at, self.tag), name, self.variants, faults)
@@ -246,12 +246,11 @@ def _is_made(make: Any, value: Any) -> bool:
     return isinstance(make, type) and issubclass(make, Value) and isinstance(value, make)
 
 
-def _said(error: ValueError | PlanError) -> str:
+def _said(error: ValueError | PlanError) -> Message:
     """Return the message without the name of the part, which its path already shows."""
     if isinstance(error, PlanError):
         return Message("sentences", parts=tuple(fault.message for fault in error.issues))
-    message: str = error.args[0]
-    return message
+    return message_of(error)
 
 
 def _all(parts: Iterable[tuple[Schema[Any], object, str]], faults: PlanIssues, before: int | None = None) -> list[Any]:

@@ -13,6 +13,7 @@ from typing import Any
 
 from sfumato.errors import PlanError
 from sfumato.formats import JSON, format_named
+from sfumato.localization.messages import Message
 from sfumato.schema.yaml_library import yaml_library
 
 # What is read as something else than text: tag, pattern, and possible first characters.
@@ -70,7 +71,7 @@ def _holds_rows(path: Path) -> bool:
     return form is not None and (form is not JSON or path.suffix.lower() in JSON.lines)
 
 
-def load_plan(path: Path, do: str) -> Mapping[str, Any]:
+def load_plan(path: Path, do: Message) -> Mapping[str, Any]:
     """Return the content of a plan file; a data file is no plan, even if it could be parsed.
 
     Raises:

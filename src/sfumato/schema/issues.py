@@ -1,6 +1,7 @@
 """The list of a plan's issues, collected while it is read."""
 
-from sfumato.errors import PlanIssue, issue
+from sfumato.errors import Hint, PlanIssue, issue
+from sfumato.localization.messages import Message
 from sfumato.values import State, field
 
 
@@ -15,7 +16,7 @@ class PlanIssues(State):
     paths: list[tuple[str, str]] = field(default_factory=list)
 
     def refuse(
-        self, at: str, code: str = "", /, *, message: str | None = None, hint: str | None = None, **values: object
+        self, at: str, code: str = "", /, *, message: Message | None = None, hint: Hint | None = None, **values: object
     ) -> Refused:
         """Add an issue by its code, or with the message and hint given, and return what is to be raised."""
         self.entries.append(issue(at or "plan", code, message=message, hint=hint, **values))

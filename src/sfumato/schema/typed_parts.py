@@ -12,6 +12,7 @@ from types import UnionType
 from typing import Annotated, Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from sfumato.errors import PlanError, issue
+from sfumato.localization.messages import message_of
 from sfumato.schema.composite import KeySchema
 from sfumato.schema.dataclass_schema import record_of
 from sfumato.schema.issues import PlanIssues, Refused
@@ -43,7 +44,7 @@ class PlanPart(Value):
         try:
             self.check_part()
         except ValueError as error:
-            raise PlanError.listing([issue(type(self).__name__, message=error.args[0])]) from None
+            raise PlanError.listing([issue(type(self).__name__, message=message_of(error))]) from None
 
     def check_part(self) -> None:
         """Refuse fields that contradict each other, by a ValueError."""

@@ -12,6 +12,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
 from sfumato.errors import DataError, EngineError, InternalError, PlanError, SfumatoError, missing_extra
+from sfumato.localization.messages import Message
 from sfumato.values import Value
 
 if TYPE_CHECKING:
@@ -22,11 +23,7 @@ LOOKING_SECONDS = 0.2
 # The error class for each kind of error, which is the first part of its code; others depend on the status.
 ERRORS: dict[str, type[SfumatoError]] = {"plan": PlanError, "data": DataError, "engine": EngineError}
 # Hints for refusals that are about neither plan nor data, by their kind.
-REFUSALS = {
-    "access": "Check the key, and what it is for.",
-    "limit": "Send less, erase jobs that are done, or ask again later.",
-    "store": "Ask again later.",
-}
+REFUSALS = {"access": "hint.refused_access", "limit": "hint.refused_limit", "store": "hint.refused_store"}
 
 
 class AnonymizedRecords(Value):
@@ -229,13 +226,14 @@ def _check(answer: "httpx.Response") -> None:
     )
 
 
-def _error(status: int, code: str, message: str) -> SfumatoError:
+def _error(status: int, code: str, sent: str) -> SfumatoError:
     """Return the library's error for a code of the service."""
+    message = Message("verbatim", text=sent)
     kind = code.partition(".")[0]
     if kind in ERRORS:
         error, own = ERRORS[kind](message=message, hint=""), code
     elif kind in REFUSALS:
-        error, own = EngineError(message=message, hint=REFUSALS[kind]), f"engine.{code}"
+        error, own = EngineError(message=message, hint=Message(REFUSALS[kind])), f"engine.{code}"
     elif status >= 500:
         error, own = InternalError(message=message), code
     else:
@@ -267,7 +265,7 @@ def _opened(path: Path) -> BinaryIO:
     try:
         return path.open("rb")
     except OSError as error:
-        raise DataError("unreadable.cannot_read_2", problem=error.strerror, name=path.name) from None
+        raise DataError("unreadable.cannot_read", problem=error.strerror, name=path.name) from None
 
 
 def _id(job: RemoteJob | str) -> str:

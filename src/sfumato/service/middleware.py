@@ -203,7 +203,7 @@ class OriginCheck:
         headers = Headers(scope=scope)
         host = headers.get("host", "")
         if not self._is_own(host):
-            what = "This service has another name; its operator can allow more (--allow-host)."
+            what = Message("request.host")
             return RefusedError("access.host", what)
         if _carries_more_than_a_question(scope) and not _from_own_page(headers, host):
             return RefusedError("access.origin", Message("error.part.a_page_of_another"))

@@ -16,6 +16,7 @@ from starlette.responses import Response
 
 from sfumato.attributes.operations.operation import ValueRefusedError
 from sfumato.errors import SfumatoError
+from sfumato.localization.messages import Message
 from sfumato.service.jobs.database import StoreUnavailableError
 from sfumato.values import Value
 
@@ -51,7 +52,7 @@ class RefusedError(Exception):
     """A request that the service refuses for its size, its time or its sender."""
 
     def __init__(
-        self, code: str, what: str, headers: dict[str, str] | None = None, *, status: HTTPStatus | None = None
+        self, code: str, what: Message, headers: dict[str, str] | None = None, *, status: HTTPStatus | None = None
     ) -> None:
         super().__init__(what)
         kind = STATUSES.get(code.partition(".")[0], HTTPStatus.BAD_REQUEST)

@@ -72,13 +72,15 @@ async def _drop(request: Request, declared: int) -> None:
 
 
 def _too_large(limits: Limits) -> RefusedError:
-    return RefusedError("limit.body", f"The body is larger than {limits.body_bytes} bytes.", {"connection": "close"})
+    return RefusedError(
+        "limit.body", Message("request.body_too_large", bytes=limits.body_bytes), {"connection": "close"}
+    )
 
 
 def _check_media_type(request: Request) -> None:
     media_type = request.headers.get("content-type", "application/json").partition(";")[0].strip().lower()
     if media_type != "application/json" and not media_type.endswith("+json"):
-        raise RefusedError("body.media-type", "The body must be JSON (content type application/json).")
+        raise RefusedError("body.media-type", Message("request.media_type"))
 
 
 def parse_json(body: bytes, limits: Limits) -> Any:
@@ -144,7 +146,7 @@ def _no_constant(name: str) -> NoReturn:
 
 
 def _too_deep(limits: Limits) -> RefusedError:
-    return RefusedError("limit.depth", f"The body is nested deeper than {limits.depth} levels.")
+    return RefusedError("limit.depth", Message("request.too_deep", depth=limits.depth))
 
 
 SIGNALS = (signal.SIGTERM, signal.SIGINT)
@@ -193,6 +195,6 @@ class Stopping:
         finally:
             waiting.cancel()
             doing.cancel()
-        what = "The service stops; send it again."
+        what = Message("request.stopping")
         headers = {"retry-after": "10", "connection": "close"}
         raise RefusedError("service.stopping", what, headers)

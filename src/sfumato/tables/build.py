@@ -256,8 +256,7 @@ def dimensions_of(dimensions: Mapping[str, Dimension], columns: TextColumns, fol
     if wrong:
         raise DataError(
             "no-code",
-            message=f"row {wrong[0]} has an empty code"
-            + (f", and so have {len(wrong) - 1} more." if len(wrong) > 1 else "."),
+            message=Message("error.data.no-code.empty", row=wrong[0], more=len(wrong) - 1),
             hint=Message("hint.codes"),
         ).about(rows=wrong)
     return tuple(tree for tree, _ in made), keys

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from enum import StrEnum
 from typing import Literal
 
-from sfumato.localization.messages import first_names, words_in
+from sfumato.localization.messages import Message, first_names, words_in
 from sfumato.values import Value
 
 Language = Literal["en", "de"]
@@ -21,14 +21,14 @@ MOST_NAMED = 5
 MASKS = frozenset({"*", "**", "x", "X", "c", "C", ":", ".", "/", "•", "[c]", "[x]"})
 
 
-def cells_named(names: Sequence[str]) -> str:
+def cells_named(names: Sequence[str]) -> Message:
     """The first of some cells in a message, and how many more there are.
 
     >>> print(cells_named(["area a", "area b"]), cells_named(list("abcdefg")), sep="\\n")
     area a; area b
     a; b; c; d; e and 2 more
     """
-    return first_names(names, MOST_NAMED, "; ")
+    return first_names(names, MOST_NAMED, "semicolons")
 
 
 class SuppressionReason(StrEnum):

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.errors import DataError
+from sfumato.localization.messages import joined
 from sfumato.tables.cells.constraints import Key, precision_of
 from sfumato.tables.cells.system import BoolArray, Numbers, Places
 from sfumato.tables.cells.table_part import TablePart
@@ -216,7 +217,7 @@ def check_groups(plan: TablePlan, parts: Sequence[TablePart]) -> None:
 
 def _refusal(columns: Sequence[str]) -> DataError:
     several = len(columns) > 1
-    names = " and ".join(columns)
+    names = joined(columns)
     return DataError("group-is-total.columns" if several else "group-is-total.column", names=names).about(
         column=columns[0]
     )

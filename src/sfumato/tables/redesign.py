@@ -40,7 +40,7 @@ class Change(Value):
     codes: tuple[Code, ...]
 
     @property
-    def label(self) -> str:
+    def label(self) -> Message:
         """What it is, in words."""
         names = [next((part for part in reversed(code) if part), "") for code in self.codes]
         if self.kind == CLOSE:
@@ -219,7 +219,7 @@ def _tried(plan: TablePlan, columns: TextColumns, change: Change, scratch: Path,
     return Proposal(change, masked, len(cells))
 
 
-def sentence(redesign: Redesign, proposal: Proposal) -> str:
+def sentence(redesign: Redesign, proposal: Proposal) -> Message:
     """A proposal in words.
 
     >>> change = Change("merge", "size", (("5",), ("6",)))

@@ -8,6 +8,7 @@ from typing import Any, Generic, Protocol, TypeVar
 import numpy as np
 
 from sfumato.errors import DataError
+from sfumato.localization.messages import Message
 from sfumato.tables.attack.findings import Audit, Finding, joined
 from sfumato.tables.cell_labels import MASK, NAMES, PRIMARY_DASH, SuppressionReason, lower_end, span, upper_end
 from sfumato.tables.cells.columns import TextColumns
@@ -181,7 +182,7 @@ class TableRun(Value):
     median_width: float | None = None
     attackers: tuple[str, ...] = ()
     seconds: float = 0.0
-    error: str = ""
+    error: Message | None = None
 
     @property
     def passed(self) -> bool:
@@ -207,7 +208,7 @@ class TableRuns(Value):
     cells: int
     unsafe: int
     runs: tuple[TableRun, ...]
-    redesign: tuple[str, ...] = ()
+    redesign: tuple[Message, ...] = ()
     language: str = "en"
 
     def to_dict(self) -> dict[str, Any]:

@@ -11,6 +11,7 @@ import numpy as np
 from sfumato.errors import DataError, PlanError
 from sfumato.hierarchies.role_detection.profile import Profile
 from sfumato.hierarchies.role_detection.roles import points_to_persons
+from sfumato.localization.messages import joined
 from sfumato.schema.composite import MapSchema, read
 from sfumato.tables.build import tree_of
 from sfumato.tables.cells.constraints import ValueUnit, precision_of
@@ -114,7 +115,7 @@ def _unused(tree: CodeTree, chains: Iterable[Sequence[Code]], depth: int) -> tup
 
 def _check_codes(codes: Sequence[Code], tree: CodeTree, columns: Sequence[str]) -> None:
     if any(code == tree.root or "" in code for code in codes):
-        raise DataError("no-code.a_record_has_no_code", columns=" and ".join(columns)).about(column=columns[0])
+        raise DataError("no-code.a_record_has_no_code", columns=joined(columns)).about(column=columns[0])
 
 
 def _check_inner(chains: Mapping[Code, tuple[Code, ...]], columns: Sequence[str]) -> None:
@@ -122,7 +123,7 @@ def _check_inner(chains: Mapping[Code, tuple[Code, ...]], columns: Sequence[str]
     above = {code for chain in chains.values() for code in chain[:-1]}
     wrong = sorted(above & set(chains))
     if wrong:
-        raise DataError("inner-code", columns=" and ".join(columns)).about(
+        raise DataError("inner-code", columns=joined(columns)).about(
             values=[" ".join(code) for code in wrong], column=columns[0]
         )
 

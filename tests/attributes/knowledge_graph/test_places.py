@@ -10,6 +10,7 @@ from sfumato.attributes.knowledge_graph import documents
 from sfumato.attributes.knowledge_graph.documents import Request, anonymize_document
 from sfumato.attributes.knowledge_graph.parsing import parse
 from sfumato.errors import DataError, InternalError, PlanError
+from sfumato.localization.messages import Message
 
 BASE = "https://clinic.example/"
 CONFIGURATION = parse(
@@ -140,7 +141,7 @@ def test_a_record_to_which_only_changed_attributes_lead_is_removed(form, pass_th
     text = sent(document({"@id": ":one", "@type": ":Patient", **RECORDS[form]}), pass_through)
     assert "Huber" not in text
     assert "Maier" not in text
-    assert f"Removed: {2 if form == 'a patient of a patient' else 1} node(s)" in text
+    assert str(Message("note.removed_nodes", count=2 if form == "a patient of a patient" else 1)) in text
     assert f'"{BASE}one"' in text
 
 

@@ -181,7 +181,7 @@ def test_orders_begin_alike_where_the_first_places_are_asked_for(number) -> None
 
 def test_the_orders_of_releases() -> None:
     orders, key = dict(shuffled(7, 501)), "seed 7:order:"
-    assert orders["shuffled by the seed 7"].tolist() == by_row_order(range(1, 502), key).tolist()
+    assert orders["shuffled by the seed 7 (a hash for four rows)"].tolist() == by_row_order(range(1, 502), key).tolist()
     by_hash = sorted(range(501), key=lambda row: row_hash(row + 1, key))
     assert orders["shuffled by the seed 7 (a hash for each row)"].tolist() == by_hash
 

@@ -4,6 +4,7 @@ import pandas as pd
 import pytest
 
 from sfumato.errors import PlanError
+from sfumato.localization.messages import Message
 from sfumato.pipelines.release import anonymize
 
 ROWS = pd.DataFrame({"zip": list("112233"), "hiv": ["yes", "yes", "no", "no", "yes", "no"]})
@@ -86,4 +87,4 @@ def test_a_value_that_means_missing_is_a_fault_of_the_plan(model) -> None:
 
 def test_values_that_some_data_lack_are_told() -> None:
     release = anonymize(ROWS, plan(alpha("yes", "maybe"), "text"))
-    assert '1 of the values that alpha-k-anonymity names do not stand in "hiv".' in release.report.notes
+    assert Message("note.values_lacking", count=1, model="alpha-k-anonymity", column="hiv") in release.report.notes

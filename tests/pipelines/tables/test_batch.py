@@ -7,6 +7,7 @@ import pytest
 
 from refusals import coded
 from sfumato.errors import DataError, PlanError, SfumatoError, ViolationError
+from sfumato.localization.messages import Message
 from sfumato.pipelines.tables.batch.run import run_batch
 from sfumato.tables.formats.solver_file import read_jj
 from sfumato.tables.noise.ptable import make_ptable
@@ -169,7 +170,7 @@ def test_files_of_changed_tables_tell_no_true_value(folder, table, rule, way):
     assert any(published[key] != value for key, value in raw.items())
     for row in rows_of(folder / "out" / "4.txt", ";") if sbs else ():
         assert row[2] == published[tuple(row[:2])]
-    assert "3.txt tells which cells are unsafe: it is for the house." in run.log
+    assert Message("note.internal_file", name="3.txt", reason=Message("phrase.sensitivity")) in run.log
 
 
 def test_whole_keys_that_do_not_fill_their_range_are_refused(folder):
@@ -191,10 +192,8 @@ def test_keys_of_cells_are_for_the_house(folder):
     """Who has the perturbation table, too, computes true counts of them."""
     writes = [f'<WRITETABLE> (1, 7, {options}, "{name}.txt")' for name, options in (("keys", "AC+"), ("plain", ""))]
     run = batch(folder, "<freq>", "", "<SUPPRESS> CKM(1)", *writes)
-    told = [line for line in run.log if line.endswith("it is for the house.")]
-    assert told == [
-        "keys.txt tells cell keys, which with the perturbation table tell true counts: it is for the house."
-    ]
+    told = [line for line in run.log if getattr(line, "code", "") == "note.internal_file"]
+    assert told == [Message("note.internal_file", name="keys.txt", reason=Message("phrase.cell_keys"))]
 
 
 def test_tables_that_are_written_before_they_are_protected_are_warned_of(folder, sfumato):
@@ -209,7 +208,7 @@ def test_tables_that_are_written_before_they_are_protected_are_warned_of(folder,
         batch(folder, '"Var2"', "P(20,1)", write, "<SUPPRESS> CTA(1)", '<WRITETABLE> (1, 4, , "x.txt")')
     assert "Written before: early.csv: table 1 was not protected." in caught.value.hint
     unruled = batch(folder, '"Var2"', "", write)
-    assert unruled.passed and "No rule says which" in unruled.warnings[0]
+    assert unruled.passed and unruled.warnings[0].code == "note.table_without_rule"
     assert not batch(folder, "<freq>", "FREQ(1,30)", write).warnings
     assert not batch(folder, '"Var2"', "P(20,1)", "<SUPPRESS> MOD(1)", write).warnings
 

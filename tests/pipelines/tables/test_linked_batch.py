@@ -5,7 +5,9 @@ import csv
 import pytest
 
 from batch_files import OPEN, run, specified, write_records
+from refusals import codes_of
 from sfumato.errors import PlanError
+from sfumato.localization.messages import Message
 from sfumato.pipelines.tables.batch.run import run_batch
 
 ROWS = "a1p900 a2p20 a1q30 a2q25 b1p100 b2p90 b1q95 b2q80 c1p70 c2p60 c1q75 c2q85"
@@ -92,7 +94,7 @@ def test_the_log_of_a_batch_that_goes_wrong_is_written(folder):
     lines = ("<SUPPRESS> OPT(1,1)", WRITES[0], "<SUPPRESS> OPT(7,1)")
     with pytest.raises(PlanError, match="there is no table 7") as caught:
         run(folder, tables("P(20,1)", "FREQ(2,10)"), *lines)
-    notice = "1.csv tells which cells are unsafe: it is for the house."
+    notice = str(Message("note.internal_file", name="1.csv", reason=Message("phrase.sensitivity")))
     log = (folder / "out" / "log.txt").read_text().splitlines()
     assert notice in log and log[-1].startswith("Error: one.arb, line 11")
     assert f"Written before: {notice}" in caught.value.hint
@@ -107,23 +109,23 @@ def test_respondents_of_counts_are_as_hidden_as_the_counts(folder):
     rounded = run(folder, COUNTS, "<SUPPRESS> RND(1,5,0,1)", write)
     rows = [line.split(";") for line in (folder / "out" / "4.csv").read_text().splitlines()]
     assert all(row[2] == row[3] and float(row[3]) % 5 == 0 for row in rows)
-    assert not any("4.csv tells" in line for line in rounded.log)
+    assert not any("4.csv contains" in line for line in rounded.log)
     masked = run(folder, COUNTS, "<SUPPRESS> OPT(1,1)", write)
     rows = [line.split(";") for line in (folder / "out" / "4.csv").read_text().splitlines()]
     assert any(row[4] == "A" for row in rows) and all(row[3] == "" for row in rows if row[4] != "V")
-    assert any("4.csv tells which cells are unsafe" in line for line in masked.log)
+    assert any("4.csv contains the status of sensitive cells" in line for line in masked.log)
 
 
 @pytest.mark.parametrize("way", ["OPT(1,1)", "MOD(0)"])
 def test_masks_by_hand_that_hide_nothing_are_warned_of(folder, way):
     (folder / "k.hst").write_text("a,T,m\n")
     first = run(folder, tables("FREQ(1,10)", "FREQ(1,10)"), '<APRIORI> "k.hst", 1, ","', f"<SUPPRESS> {way}", WRITES[0])
-    assert first.warnings == tuple(one for one in first.warnings if one.startswith("1 safe cells")) and first.warnings
+    assert first.warnings == tuple(one for one in first.warnings if one.code == "note.open_cells") and first.warnings
 
 
 def test_a_table_of_which_all_rules_are_switched_off_is_warned_of(folder):
     off = run(folder, tables("P(0,0)|FREQ(0,0)", "P(20,1)"), "<SUPPRESS> OPT(1,1)", WRITES[0])
-    assert off.passed and "No rule says which of its cells are unsafe" in off.warnings[0]
+    assert off.passed and off.warnings[0].code == "note.table_without_rule"
     linked = run(folder, tables("P(0,0)", "P(20,1)"), "<SUPPRESS> MOD(0)", *WRITES)
     assert not linked.warnings and margins(folder, 1)["a"][0] == "x"
 
@@ -177,13 +179,14 @@ def test_what_is_known_whatever_is_masked_does_not_refuse_tables(tmp_path, who):
     """Empty cells and one's own part tell the least that a cell can be: it is hidden by what it can be at most."""
     done = known_anyway(tmp_path, who, "<SUPPRESS> GH(0)\n")
     assert done.passed
-    said = [line for line in done.log if "whatever is masked" in line]
+    said = [line for line in done.log if "note.known_cells" in codes_of(line)]
     assert len(said) == 1
     assert "(lower end, to everyone)" in said[0]
-    assert said[0].split(" less stays open")[0] in (tmp_path / "out" / "1.html").read_text(encoding="utf-8")
+    page = (tmp_path / "out" / "1.html").read_text(encoding="utf-8")
+    assert said[0].partition("For ")[2].partition(" the protection level")[0] in page
 
 
 def test_tables_protected_one_by_one_are_told_what_is_known_of_them_whatever_is_masked(tmp_path):
     done = known_anyway(tmp_path, "everyone", "".join(f"<SUPPRESS> GH({number})\n" for number in range(1, 5)))
-    said = [line for line in done.log if "whatever is masked" in line]
-    assert any(line.startswith("1.csv, 2.csv, 3.csv, 4.csv: Of") for line in said)
+    said = [line for line in done.log if "note.known_cells" in codes_of(line)]
+    assert any(line.startswith("1.csv, 2.csv, 3.csv, 4.csv: For") for line in said)

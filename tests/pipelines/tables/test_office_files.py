@@ -189,7 +189,7 @@ def test_an_empty_cell_is_known_and_a_wrong_status_is_named(tmp_path):
     columns = columns_from(_written(tmp_path, "pivot.csv"), read_table_plan(plan_for("n")), published=True)
     assert columns.text("n")[-1] == "0"
     wrong = _written(tmp_path, "table.sbs", ("11,11,V,\nc,w", "11,11,Q,\nc,w"))
-    with pytest.raises(sf.DataError, check=coded("data.status.this_is_no_status_3 11:4")):
+    with pytest.raises(sf.DataError, check=coded("data.status.unknown_sign 11:4")):
         sf.audit(wrong, plan_for("n"))
 
 

@@ -3,13 +3,14 @@
 import pytest
 
 import sfumato as sf
-from sfumato.localization.messages import words_in
+from sfumato.localization.messages import Message, words_in
 from sfumato.report.tables.annex import outcome_sentences
 from sfumato.report.tables.page import published
 from sfumato.report.tables.report import metrics
 from sfumato.tables.cells.columns import TextColumns
-from sfumato.tables.linked.cross import LEFT_OUT
 from sfumato.values import replace
+
+LEFT_OUT = Message("note.cross_left_out", names="a × b × c")
 
 
 def test_figures_have_the_decimal_mark_of_the_language_and_codes_have_not() -> None:
@@ -48,9 +49,7 @@ def test_what_nobody_attacked_is_told_of_a_linked_table_with_masks_and_of_one_wi
     done = sf.protect(
         frame, value="n", dimensions={"area": {"column": "area"}}, primary=primary, output={"language": "de"}
     )
-    parts = tuple(
-        replace(own, part=replace(own.part, not_audited=(LEFT_OUT.format("a by b by c"),))) for own in done.parts
-    )
+    parts = tuple(replace(own, part=replace(own.part, not_audited=(LEFT_OUT,))) for own in done.parts)
     linked = replace(done, parts=parts)
     assert bool(sum(part.suppressed.sum() for part in parts)) == (least > 2)
     assert linked.page(metrics(linked)).count("Nicht geprüft") == 1
@@ -63,8 +62,7 @@ def test_the_page_of_the_work_says_that_nothing_is_promised_of_what_nobody_attac
     )
     words = words_in("de")
     assert outcome_sentences(done.report, words)[0] == (words["table_holds"], True)
-    told = LEFT_OUT.format("a by b by c")
-    parts = tuple(replace(own, part=replace(own.part, not_audited=(told,))) for own in done.parts)
+    parts = tuple(replace(own, part=replace(own.part, not_audited=(LEFT_OUT,))) for own in done.parts)
     said = outcome_sentences(metrics(replace(done, parts=parts)), words)
     assert said[0] == (words["tabled.unattacked"], False)
     assert sum(text.startswith("Nicht geprüft") for text, _ in said) == 1

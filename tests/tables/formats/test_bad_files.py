@@ -286,9 +286,9 @@ def test_labels_and_recodings(tmp_path):
         read_labels(tmp_path / "t.cdl", {"1"})
     for text, where in {
         "A 1\n": "data.recoding.there_is_no_colon 1:1",
-        "A: 1,7\n": "data.unknown-code.the_code_is_unknown_3 1:6",
+        "A: 1,7\n": "data.unknown-code.no_such_codes 1:6",
         "A: 1\nB: 1\n": "data.recoding.a_code_is_recoded_twice 2:1",
-        "<TREERECODE>\n7\n": "data.unknown-code.the_code_is_unknown_2 2:1",
+        "<TREERECODE>\n7\n": "data.unknown-code.not_in_hierarchy 2:1",
         "": "data.recoding.there_is_nothing_to_recode 1:1",
     }.items():
         (tmp_path / "t.grc").write_text(text)
@@ -371,8 +371,8 @@ F,y,2,Q,A,5
 @pytest.mark.parametrize(
     ("change", "where"),
     [
-        ((",A,5", ",A,99"), "data.status.this_is_no_status_2 4:6"),
-        ((",A,5", ",A,0"), "data.status.this_is_no_status_2 4:6"),
+        ((",A,5", ",A,99"), "data.status.not_1_to_14 4:6"),
+        ((",A,5", ",A,0"), "data.status.not_1_to_14 4:6"),
         (("F,y,2,Q,A,5", "F,y,2"), "data.ragged 4:4"),
         (("F,y", "F,z"), "data.unknown-code.unknown_codes 4:2"),
         (("y,2", "y,two"), "data.not-a-number 4:3"),

@@ -8,7 +8,6 @@ from sfumato.attributes.configuration import AttributeRule, Configuration, known
 from sfumato.attributes.knowledge_graph.parsing import PREFIXES, local_name, order_of, select
 from sfumato.attributes.operations.operation import DataType, normalize, of_range
 from sfumato.errors import PlanError, PlanIssue, did_you_mean, issue
-from sfumato.localization.messages import Message
 from sfumato.values import Value
 
 if TYPE_CHECKING:
@@ -124,8 +123,7 @@ def find_class(classes: ClassConfigurations, data_class: str | None, address: st
     chosen = fitting or candidates
     if len(chosen) != 1:
         names = ", ".join(sorted(local_name(iri) for iri in chosen))
-        what = f"the configuration has several data classes: {names}." if chosen else "it configures no attribute."
-        raise PlanError("data-class", message=what, hint=Message("hint.name_one_as_dataclass") if chosen else "")
+        raise PlanError("data-class.several", names=names) if chosen else PlanError("data-class.no_attribute")
     return chosen[0]
 
 

@@ -29,6 +29,7 @@ from sfumato.attributes.knowledge_graph.parsing import (
 )
 from sfumato.attributes.operations.operation import find
 from sfumato.errors import DataError, PlanError
+from sfumato.localization.messages import Message
 from sfumato.values import Value
 
 TYPES = {"numeric": "double", "integer": "integer", "date": "date", "datetime": "dateTime"}
@@ -236,10 +237,10 @@ def _check_alike(places: Places, hidden: set[Any], declared: ClassConfigurations
     check_alike(sorted(stays - known), [attribute.iri for attribute in attributes if attribute.classification])
 
 
-def _warnings(answers: list[Anonymized], passed: tuple[str, ...], removed: int) -> tuple[str, ...]:
+def _warnings(answers: list[Anonymized], passed: tuple[str, ...], removed: int) -> tuple[Message, ...]:
     warnings = [warning for answer in answers for warning in answer.warnings]
     if removed:
-        warnings.append(f"Removed: {removed} node(s) of configured classes that only changed attributes lead to.")
+        warnings.append(Message("note.removed_nodes", count=removed))
     return tuple(dict.fromkeys((*warnings, *passed_warning(passed))))
 
 

@@ -210,9 +210,9 @@ def is_implemented(name: str, data_type: DataType) -> bool:
     return (normalize(name), data_type.kind) in _REGISTRY
 
 
-def _way_out(data_type: DataType) -> str:
+def _way_out(data_type: DataType) -> Message:
     names = sorted({name for name, kind in _REGISTRY if kind == data_type.kind})
-    return "Implemented for this type: " + ", ".join(names) + "."
+    return Message("hint.implemented", names=", ".join(names))
 
 
 def known_operations() -> tuple[str, ...]:
@@ -246,7 +246,7 @@ class ValueRefusedError(DataError):
 
     def __init__(self, attribute: str, request: Message, complaint: str, value: object, place: int) -> None:
         self.place = place
-        self._parts = {
+        self._parts: dict[str, Any] = {
             "column": attribute,
             "request": request,
             "complaint": Message(f"complaint.{complaint}"),

@@ -41,6 +41,7 @@ from sfumato.engines.join_keys import PERSON, PERSONS_FILE
 from sfumato.engines.sql import check_names
 from sfumato.errors import DataError, EngineError
 from sfumato.hierarchies.label_bounds import Bounds, in_order, is_whole
+from sfumato.localization.messages import Message
 from sfumato.microdata.counts.frequency_table import ValueCounts
 from sfumato.microdata.data_plan import code_texts
 from sfumato.microdata.recoding.mapping import Recoding, SuppressionHandling
@@ -78,7 +79,7 @@ class FrameEngine(CountsPersons):
     def __init__(
         self,
         frame: Any,
-        notes: tuple[str, ...] = (),
+        notes: tuple[Message, ...] = (),
         textless: tuple[str, ...] = (),
         codes: Mapping[str, Sequence[str]] | None = None,
     ) -> None:

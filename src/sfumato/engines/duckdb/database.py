@@ -267,7 +267,7 @@ def explained(error: Exception, encoding: str, source: Path | None = None) -> Sf
     if "Cannot open file" in text or type(error).__name__ == "IOException":
         return EngineError("disk.file_access")
     if type(error).__name__ == "OutOfMemoryException":
-        return EngineError("memory_2")
+        return EngineError("memory.of_the_engine")
     return EngineError("duckdb", name=type(error).__name__)
 
 

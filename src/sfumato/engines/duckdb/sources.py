@@ -55,7 +55,7 @@ class Source(Value):
     columns: tuple[str, ...]
     separator: str = ","
     numbered: str = ""
-    notes: tuple[str, ...] = ()
+    notes: tuple[Message, ...] = ()
     textless: tuple[str, ...] = ()
     sheet: str = ""
     sheets: tuple[str, ...] = ()

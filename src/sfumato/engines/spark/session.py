@@ -89,9 +89,9 @@ def explained(error: Exception, encoding: str) -> SfumatoError:
     if "CharConversionException" in text or "MalformedInputException" in text or "MALFORMED_CHARACTER" in text:
         return wrong_encoding(encoding)
     if "No space left" in text or "Disk quota" in text:
-        return EngineError("disk.the_disk_is_full_2")
+        return EngineError("disk.spark_disk_is_full")
     if "OutOfMemoryError" in text or "maxResultSize" in text:
-        return EngineError("memory_3")
+        return EngineError("memory.of_spark")
     if "PATH_NOT_FOUND" in text or "FILE_NOT_EXIST" in text or "FileNotFoundException" in text:
         return DataError("no-file.files_missing")
     return EngineError("spark", name=_condition(error))

@@ -18,6 +18,7 @@ from sfumato.engines.sql import check_names
 from sfumato.errors import DataError, EngineError
 from sfumato.formats import CSV, PARQUET, format_named
 from sfumato.hierarchies.spellings import SIGNS
+from sfumato.localization.messages import Message
 from sfumato.microdata.data_plan import DataPlan, code_numbers, code_texts
 from sfumato.values import Value, replace
 
@@ -46,7 +47,7 @@ class SparkSource(Value):
     columns: tuple[str, ...]
     separator: str = ","
     number: Callable[[], Any] | None = None
-    notes: tuple[str, ...] = ()
+    notes: tuple[Message, ...] = ()
     hidden: tuple[str, ...] = ()
     textless: tuple[str, ...] = ()
     records: Records | None = None

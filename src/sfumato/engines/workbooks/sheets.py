@@ -128,7 +128,7 @@ class MarkedSheet(Value):
         merged: The merged cells, as far as the marks contain them.
     """
 
-    notes: tuple[str, ...] = ()
+    notes: tuple[Message, ...] = ()
     merged: tuple[Merged, ...] = ()
 
 

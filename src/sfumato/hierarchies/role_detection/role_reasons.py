@@ -118,12 +118,6 @@ MEMBERS = '{why} "{person}" numbers the persons of each of these, so they are ho
 SHARED_KEY = '{why} Persons share it: each row has its own "{person}", so guarantees count rows.'
 NESTED_KEY = '{why} Each belongs to one of "{person}", which is coarser, so guarantees count those.'
 COARSER = "{why} Each of {finer} belongs to one of these, so guarantees count these as persons."
-NAMES_REPEAT = (
-    "Rows of one person cannot be distinguished from those of others: {names} repeat, "
-    "{count} rows each on average, and no column numbers the persons. So k counts rows, "
-    "and a class of {k} rows may be of fewer persons. Better: number the persons in a "
-    "column of its own, and give it role: person."
-)
 HOUSEHOLD = "{why} Guarantees count rows or persons, never households."
 RARE = "{known} Hardly any of its values occurs in {count} rows, so none could be published."
 LESS = (

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.localization.messages import Message
 from sfumato.microdata.attacks.coded_rows import AttackColumn, AttackRows, Codes
 from sfumato.microdata.attacks.label_semantics import Floats
 from sfumato.microdata.attacks.linkage import Ints, Votes, space_of
@@ -195,7 +196,7 @@ class _Hunt(Value):
 
     def asking(self, target: AttackColumn, votes: Mapping[str, Votes]) -> AttackResult:
         """Guess by the nearest published rows."""
-        outcome = self._outcome(target, "nearest rows", {which: one.labels for which, one in votes.items()})
+        outcome = self._outcome(target, "note.attack_nearest", {which: one.labels for which, one in votes.items()})
         if not outcome.comparable:
             return outcome
         raw, (own, alike) = votes["raw"], self._own_rows(target)
@@ -211,7 +212,7 @@ class _Hunt(Value):
         """Guess by a classifier trained on all published rows, or only on other rows if that decides about evidence."""
         trees = Trees(target, knowledge, int(random.integers(2**31)))
         said = trees.answers(self.persons)
-        outcome = self._outcome(target, "boosted trees", said)
+        outcome = self._outcome(target, "note.attack_trees", said)
         hidden = self._is_hidden(votes, self._own_rows(target)[0])
         if not outcome.judged(1).evidence or not hidden.any():
             return outcome
@@ -231,9 +232,7 @@ class _Hunt(Value):
             return []
         return [
             replace(
-                self._outcome(
-                    target, "nearest rows, other sensitive values known too", {w: v.labels for w, v in said.items()}
-                ),
+                self._outcome(target, "note.attack_nearest_known", {w: v.labels for w, v in said.items()}),
                 counted=False,
                 remark=SENSITIVE_KNOWN,
             )
@@ -262,13 +261,14 @@ class _Hunt(Value):
     def _outcome(
         self, target: AttackColumn, variant: str, guesses: Mapping[str, npt.NDArray[np.integer]]
     ) -> AttackResult:
+        called = Message(variant, column=target.name)
         if target.is_strange:
-            return AttackResult(NAME, f"{target.name}: {variant}", NONE, NONE, NONE, details={"column": target.name})
+            return AttackResult(NAME, called, NONE, NONE, NONE, details={"column": target.name})
         rates = {which: Rate(int(self._right(target, which, said).sum()), len(said)) for which, said in guesses.items()}
         naive = int(_always_the_same(target, target.raw[self.persons["raw"]]).sum())
         return AttackResult(
             NAME,
-            f"{target.name}: {variant}",
+            called,
             rates["raw"],
             Rate(naive, rates["raw"].attempts),
             rates["control"],

@@ -292,7 +292,7 @@ def link_register(rows: AttackRows, members: Codes, strangers: Codes) -> AttackR
     alone = fits == 1
     return AttackResult(
         NAME,
-        "register",
+        Message("note.attack_register"),
         Rate(int(alone[members].sum()), len(members)),
         Rate(len(members) / max(rows.sizes[0], 1), len(members)),
         Rate(int(alone[strangers].sum()), len(strangers)) if len(strangers) else None,

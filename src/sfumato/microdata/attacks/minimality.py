@@ -14,6 +14,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.localization.messages import Message
 from sfumato.microdata.attacks.result import AttackResult, Rate
 from sfumato.microdata.models.equivalence_classes import EquivalenceClasses, histogram
 from sfumato.microdata.models.model import PrivacyModel
@@ -64,7 +65,14 @@ def attack_minimality(
         sure = (learned.max(axis=1) >= 1.0)[suspects[0].parts] & (guesses == suspects[0].values)
         before = np.bincount(suspects[0].values, minlength=size).max() == len(suspects[0].values)
         certain += 0 if before else int(sure.sum())
-    return AttackResult(NAME, column, Rate(right, rows), Rate(naive, rows), certain=certain, details={"column": column})
+    return AttackResult(
+        NAME,
+        Message("verbatim", text=column),
+        Rate(right, rows),
+        Rate(naive, rows),
+        certain=certain,
+        details={"column": column},
+    )
 
 
 def _may_fail(one: Finer, target: SensitiveTarget, random: np.random.Generator) -> bool:

@@ -15,6 +15,7 @@ from collections.abc import Mapping, Sequence
 from statistics import NormalDist
 from typing import Any
 
+from sfumato.localization.messages import Message
 from sfumato.values import Value, field, replace
 
 CONFIDENCE = 0.95
@@ -83,7 +84,7 @@ class AttackResult(Value):
     """
 
     name: str
-    variant: str
+    variant: Message
     attack: Rate
     baseline: Rate
     control: Rate | None = None
@@ -168,7 +169,7 @@ class Absence(Value):
     """An attack that was not run, and why."""
 
     name: str
-    why: str
+    why: Message
 
     def to_dict(self) -> dict[str, str]:
         return {"attack": self.name, "why": self.why}

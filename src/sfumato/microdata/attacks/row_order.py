@@ -8,6 +8,7 @@ the same attack with a random order.
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from math import ceil, log
 from random import Random
 
@@ -31,19 +32,25 @@ SEEDS = (*range(11), 42, 123, 1234, 2023, 2024, 2025, 2026, 20260101, 1337, 3133
 
 def shuffled(
     seed: int, number: int, others: Sequence[tuple[str, Shuffle]] = (), first: int | None = None
-) -> Iterator[tuple[str, Order]]:
+) -> Iterator[tuple[Message, Order]]:
     """Yield the orders that programs draw from a seed, with their names; at least the first positions of each."""
-    wanted, says = number if first is None else min(first, number), Message("note.attack_shuffled", seed=seed)
+    wanted, says = (
+        number if first is None else min(first, number),
+        partial(Message, "note.attack_shuffled_by", seed=seed),
+    )
     # The hash of the row's number places it; or a quarter of one, of four rows each.
     words = hash_words(np.arange(number + 1), f"seed {seed}:order:")
-    yield says, _least_first(words[: -(-number // ROWS_A_HASH)].reshape(-1)[:number], wanted)
-    yield f"{says} (a hash for each row)", _least_first(words[1:, 0], wanted)
-    yield f"{says} (NumPy)", np.random.default_rng(seed).permutation(number)
-    yield f"{says} (NumPy, pandas)", np.random.RandomState(seed % 2**32).permutation(number)
-    yield f"{says} (Python)", by_python(seed, number)
-    yield f"{says} (R)", by_r(seed, number, wanted)
+    yield (
+        says(by=Message("note.attack_hash_of_rows")),
+        _least_first(words[: -(-number // ROWS_A_HASH)].reshape(-1)[:number], wanted),
+    )
+    yield says(by=Message("note.attack_hash_of_row")), _least_first(words[1:, 0], wanted)
+    yield says(by="NumPy"), np.random.default_rng(seed).permutation(number)
+    yield says(by="NumPy, pandas"), np.random.RandomState(seed % 2**32).permutation(number)
+    yield says(by="Python"), by_python(seed, number)
+    yield says(by="R"), by_r(seed, number, wanted)
     for name, shuffle in others:
-        yield f"{says} ({name})", shuffle(seed, number)
+        yield says(by=name), shuffle(seed, number)
 
 
 def _least_first(words: npt.NDArray[np.uint64], first: int) -> Order:
@@ -130,7 +137,7 @@ def attack_order(
     reading = _Reading(_Fits(rows), published, number)
     published = reading.published
     chance = float(np.mean([reading.matched(random.permutation(number)) for _ in range(8)]))
-    best, variant, tried = 0, "none", 0
+    best, variant, tried = 0, Message("note.attack_no_order"), 0
     for name, order in _orders(rows, others, seeds, shuffles, reading.first):
         matched = reading.matched(order)
         tried += 1
@@ -277,7 +284,7 @@ def _orders(
     seeds: Sequence[int],
     shuffles: Sequence[tuple[str, Shuffle]],
     first: int,
-) -> Iterator[tuple[str, Order]]:
+) -> Iterator[tuple[Message, Order]]:
     number = rows.sizes[1]
     plain = np.arange(number)
     yield Message("note.attack_raw_order"), plain

@@ -197,7 +197,7 @@ class _Hunt(Value, dict=True):
         alone = PredicateCounts(self.columns, "published").of(predicates, 1, self.told) == 1
         return [predicates[place] for place in np.flatnonzero(alone).tolist()][:attempts]
 
-    def attack(self, variant: str, predicates: list[Predicate]) -> AttackResult:
+    def attack(self, variant: Message, predicates: list[Predicate]) -> AttackResult:
         """Return the success of predicates on original rows, on control rows, and of the predicates of a guesser."""
         raw = self._of_raw.of(predicates, _MOST_ROWS, self.told)
         control = PredicateCounts(self.columns, "control").of(predicates, _MOST_ROWS, self.told)

@@ -47,7 +47,7 @@ class Estimate(Value):
 
     uniques: float | None
     share: float | None
-    reason: str = ""
+    reason: Message | None = None
 
 
 class PopulationUniquenessEstimate(Value):
@@ -84,7 +84,7 @@ def uniqueness(sizes: Counts, population_size: int) -> PopulationUniquenessEstim
     return PopulationUniquenessEstimate(population_size, fraction, pitman_, zayatz_, snb_, chosen)
 
 
-def _estimate(uniques: float, population_size: int, reason: str = "") -> Estimate:
+def _estimate(uniques: float, population_size: int, reason: Message | None = None) -> Estimate:
     bounded = min(max(float(uniques), 0.0), float(population_size))
     return Estimate(bounded, bounded / population_size, reason)
 
@@ -146,7 +146,7 @@ def pitman(sizes: Counts, population_size: int) -> Estimate:
         - math.lgamma(theta + alpha)
         - math.lgamma(theta + population_size)
     )
-    edge = Message("note.population_ewens") if alpha < 2e-4 else ""
+    edge = Message("note.population_ewens") if alpha < 2e-4 else None
     return _estimate(math.exp(log_uniques), population_size, edge)
 
 

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.errors import missing_extra
+from sfumato.localization.messages import Message
 from sfumato.microdata.counts import kernels
 from sfumato.microdata.counts.frequency_table import FrequencyTable
 from sfumato.microdata.counts.grouping import Grouper
@@ -56,7 +57,7 @@ class Accuracy(Value):
     release: float | None
     majority: float
     held_out_rows: int
-    reason: str = ""
+    reason: Message | None = None
 
 
 def accuracy(view: RecodedView, target: str, seed: int) -> Accuracy:
@@ -69,7 +70,7 @@ def accuracy(view: RecodedView, target: str, seed: int) -> Accuracy:
     rows = int(tested.sum())
     majority = _share(np.full(len(values), _most_frequent(values, taught, content.size)), values, tested)
     if len(np.unique(values[taught > 0])) < 2 or not rows:
-        return Accuracy(target, None, None, majority, rows, "the target has one value, or no row is held out")
+        return Accuracy(target, None, None, majority, rows, Message("note.one_target_value"))
     informative = [are_informative(ladder.values) for ladder in view.table.ladders]
     codes = [view.table.codes[owners, place] for place in range(len(view.columns))]
     raw = _indicators([np.where(known[own], own, -1) for own, known in zip(codes, informative, strict=True)])

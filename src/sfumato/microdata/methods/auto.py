@@ -31,19 +31,6 @@ from sfumato.values import Value, replace
 TIE = 1e-9
 # A column that keeps less than this proportion of its information counts as lost.
 LEAST_LEFT = 0.05
-WHY = "Local, mondrian and optimal were tried: {name} loses least ({loss:.4f} on average, a suppressed row counting 1)."
-WHY_SOMETHING = (
-    "Local, mondrian and optimal were tried: {name} ({loss:.4f} on average, a suppressed row counting 1) preserves "
-    "some of {columns}, of which {other} ({less:.4f}) preserves nothing."
-)
-WHY_ANSWERS = (
-    "Local, mondrian and optimal were tried: of those that answer the questions of the plan best, {name} loses least "
-    "({loss:.4f} on average, a suppressed row counting 1)."
-)
-WHY_UNBIASED = (
-    "Local, mondrian and optimal were tried: {name} loses {loss:.4f} on average, a suppressed row counting 1; with "
-    "{other} ({less:.4f}) suppression would depend on {columns}."
-)
 
 
 class Trial(Value):
@@ -108,7 +95,7 @@ def result_of(method: Auto, trials: Sequence[Trial], eligible: Sequence[Trial]) 
     won = _least(eligible)
     if won is None or won.result is None or won.loss is None:
         raise _error(trials)
-    why = _why(won, trials) if won is _least(trials) else WHY_ANSWERS.format(name=won.method.name, loss=won.loss)
+    why = _why(won, trials) if won is _least(trials) else _answers_best(won)
     remarks = (why, *_late(trials), *won.result.notes)
     details = {**won.result.details, "methods_tried": [trial.to_dict() for trial in trials]}
     chosen = replace(won.method, time_limit=method.time_limit)
@@ -196,16 +183,20 @@ def _of_least_loss(trials: Sequence[Trial]) -> Trial | None:
     return won
 
 
-def _why(won: Trial, trials: Sequence[Trial]) -> str:
+def _answers_best(won: Trial) -> Message:
+    return Message("note.auto_answers", name=won.method.name, loss=won.loss)
+
+
+def _why(won: Trial, trials: Sequence[Trial]) -> Message:
     """Return why a trial won: by its loss, or because the one of less loss fully generalizes a column."""
     least = _of_least_loss(trials) or won
-    figures = {"name": won.method.name, "loss": won.loss, "other": least.method.name, "less": least.loss}
     if least is won:
-        return WHY.format(**figures)
+        return Message("note.auto", name=won.method.name, loss=won.loss)
+    figures = {"name": won.method.name, "loss": won.loss, "other": least.method.name, "less": least.loss}
     if least.biased > won.biased:
-        return WHY_UNBIASED.format(**figures, columns=", ".join(sorted(least.biased - won.biased)))
+        return Message("note.auto_unbiased", columns=", ".join(sorted(least.biased - won.biased)), **figures)
     hopeless = _gone_in_all([trial for trial in trials if trial.loss is not None])
-    return WHY_SOMETHING.format(**figures, columns=", ".join(sorted(least.void - hopeless - won.void)))
+    return Message("note.auto_something", columns=", ".join(sorted(least.void - hopeless - won.void)), **figures)
 
 
 def _late(trials: Sequence[Trial]) -> list[str]:

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.errors import UnattainableError
-from sfumato.localization.messages import Message
+from sfumato.localization.messages import Message, joined
 from sfumato.microdata.counts.combinations import packing_of
 from sfumato.microdata.counts.frequency_table import FrequencyTable
 from sfumato.microdata.methods.class_assessment import assess
@@ -122,14 +122,13 @@ def _together(plan: Plan, table: FrequencyTable, recoding: ClassRecoding) -> Cla
 
 
 def _nothing_told(plan: Plan) -> UnattainableError:
-    asked = " and ".join(
-        f"{model.name} {model.requested:g}" + ("" if model.column is None else f" of {model.column}")
+    asked = joined(
+        Message("phrase.model", model=model.name, number=model.requested)
+        if model.column is None
+        else Message("phrase.model_of", model=model.name, number=model.requested, column=model.column)
         for model in plan.privacy
     )
     return UnattainableError("top.nothing_below_the_top", asked=asked)
-
-
-REMARK = "{column}: {rows} rows are published as * in it, since their other quasi-identifiers would disclose it."
 
 
 def with_protections(plan: Plan, table: FrequencyTable, result: Result) -> Result:

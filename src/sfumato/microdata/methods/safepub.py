@@ -199,7 +199,7 @@ def _with_withheld_class(recoding: ClassRecoding) -> ClassRecoding:
     )
 
 
-def _remarks(plan: Plan, promise: DifferentialPrivacy) -> tuple[str, ...]:
+def _remarks(plan: Plan, promise: DifferentialPrivacy) -> tuple[Message, ...]:
     remarks = (Message("note.differential", epsilon=promise.epsilon, delta=promise.delta),)
     if plan.seed is None:
         return remarks

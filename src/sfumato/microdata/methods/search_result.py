@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.errors import EngineError
+from sfumato.localization.messages import Message
 from sfumato.microdata.counts.grouping import Node
 from sfumato.microdata.losses.loss import LossTerms
 from sfumato.microdata.plan.methods import Method
@@ -91,7 +92,7 @@ class Result(Value):
     total: int
     levels: Mapping[str, int] = field(default_factory=dict)
     nodes: tuple[NodeEvaluation, ...] = ()
-    notes: tuple[str, ...] = ()
+    notes: tuple[Message, ...] = ()
     details: Mapping[str, Any] = field(default_factory=dict)
     cut_short: bool = False
     method: Method | None = None

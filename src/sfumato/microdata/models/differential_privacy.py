@@ -102,9 +102,9 @@ class DifferentialPrivacy(BaseModel):
         """Return epsilon if every class has k rows, else infinity."""
         return float("inf") if bool(self.violating(classes, whole).any()) else self.epsilon
 
-    def infeasibility(self, whole: EquivalenceClasses) -> str | None:
+    def infeasibility(self, whole: EquivalenceClasses) -> Message | None:
         if self.k > whole.rows:
-            return f"epsilon and delta need classes of {self.k} rows, the data have {whole.rows}."
+            return Message("reason.epsilon_rows", k=self.k, rows=whole.rows)
         return None
 
 

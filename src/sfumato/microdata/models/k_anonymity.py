@@ -89,7 +89,7 @@ class KAnonymity(BaseModel):
     def achieved(self, classes: EquivalenceClasses, whole: EquivalenceClasses) -> float:  # noqa: ARG002
         return int(classes.sizes.min()) if len(classes.sizes) else 0
 
-    def infeasibility(self, whole: EquivalenceClasses) -> str | None:
+    def infeasibility(self, whole: EquivalenceClasses) -> Message | None:
         if self.k > whole.rows:
             return Message("error.part.k_needs_at_least", k=self.k, rows=whole.rows)
         return None
@@ -160,23 +160,18 @@ class AlphaKAnonymity(BaseModel):
     def achieved(self, classes: EquivalenceClasses, whole: EquivalenceClasses) -> float:
         return float(self._shares(classes, whole).max(initial=0.0))
 
-    def infeasibility(self, whole: EquivalenceClasses) -> str | None:
+    def infeasibility(self, whole: EquivalenceClasses) -> Message | None:
         if self.k > whole.rows:
             return Message("error.part.k_needs_at_least", k=self.k, rows=whole.rows)
         most = float(whole.shares(self.column)[self._bounded(whole)].max(initial=0.0))
         distinct = int((whole.sensitive[self.column].totals() > 0).sum())
         if not self.values and distinct * self.alpha < 1 - EXACT:
-            return (
-                f"alpha = {self.alpha:g} needs {int(np.ceil(1 / self.alpha - EXACT))} distinct values of "
-                f"{self.column}, it has {distinct}."
-                if self.alpha > 0
-                else f"alpha = 0 allows no value of {self.column} at all."
-            )
+            if self.alpha <= 0:
+                return Message("reason.alpha_zero", column=self.column)
+            needed = int(np.ceil(1 / self.alpha - EXACT))
+            return Message("reason.alpha_values", alpha=self.alpha, needed=needed, column=self.column, count=distinct)
         if most > self.alpha + EXACT:
-            return (
-                f"alpha = {self.alpha:g} is below the share {most:.4g} that one value of {self.column} has in the "
-                "whole table: without suppression some class has at least that share."
-            )
+            return Message("reason.alpha_share", alpha=self.alpha, share=most, column=self.column)
         return None
 
     def _bounded(self, whole: EquivalenceClasses) -> BoolArray:

@@ -53,7 +53,7 @@ class KEAnonymity(BaseModel):
         """Return the smallest range of a class."""
         return float(self._numbers(classes, whole)[1].min()) if len(classes.sizes) else 0.0
 
-    def infeasibility(self, whole: EquivalenceClasses) -> str | None:
+    def infeasibility(self, whole: EquivalenceClasses) -> Message | None:
         everything = told_values(whole, whole, self.column).totals() > 0
         numbers = np.unique(self._of_codes(whole)[everything])
         widest = float(np.ptp(numbers)) if len(numbers) else 0.0

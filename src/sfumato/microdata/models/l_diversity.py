@@ -112,11 +112,11 @@ class LDiversity(BaseModel):
         worst = float(self._diversity(content).min())
         return int(worst) if self.variant == "distinct" else worst
 
-    def infeasibility(self, whole: EquivalenceClasses) -> str | None:
+    def infeasibility(self, whole: EquivalenceClasses) -> Message | None:
         totals = told_values(whole, whole, self.column).totals()
         distinct = int((totals > 0).sum())
         if distinct < self.l:
-            return f"l = {self.requested} needs {self.requested} distinct values of {self.column}, it has {distinct}."
+            return Message("reason.l_values", l=self.requested, column=self.column, count=distinct)
         return None
 
     def _diversity(self, content: Histogram) -> Floats:

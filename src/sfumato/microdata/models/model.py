@@ -7,6 +7,7 @@ from typing import Annotated, Any, ClassVar, Literal, Protocol, TypeGuard
 
 import numpy as np
 
+from sfumato.localization.messages import Message
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.microdata.models.equivalence_classes import BoolArray, Counts, EquivalenceClasses, reference_of
 from sfumato.schema.dataclass_schema import KeyInfo
@@ -159,7 +160,7 @@ class PrivacyModel(Protocol):
         """Return the achieved parameter: the value of the worst class, in the unit of `requested`."""
         ...
 
-    def infeasibility(self, whole: EquivalenceClasses) -> str | None:
+    def infeasibility(self, whole: EquivalenceClasses) -> Message | None:
         """Return the reason why no recoding of the table can satisfy the model, or None if one may."""
         ...
 
@@ -282,7 +283,7 @@ class BaseModel(PlanPart, AbstractValue):
     def min_class_size(self) -> int:
         return 1
 
-    def infeasibility(self, whole: EquivalenceClasses) -> str | None:  # noqa: ARG002
+    def infeasibility(self, whole: EquivalenceClasses) -> Message | None:  # noqa: ARG002
         """Return None, because no property of the original table excludes the model."""
         return None
 

@@ -18,6 +18,7 @@ from typing import Any, ClassVar, cast
 
 import numpy as np
 
+from sfumato.localization.messages import Message
 from sfumato.microdata.models.equivalence_classes import (
     POPULATION,
     WEIGHTS,
@@ -149,7 +150,7 @@ class PersonModel(Value):
         """Return the persons of classes, with their values of the model's column only."""
         return by_persons(classes.holding(looked_at(self.model)), whole)
 
-    def infeasibility(self, whole: EquivalenceClasses) -> str | None:
+    def infeasibility(self, whole: EquivalenceClasses) -> Message | None:
         return self.model.infeasibility(whole_by_persons(whole))
 
 

@@ -80,10 +80,10 @@ class AverageRisk(GlobalRiskModel):
     def achieved(self, classes: EquivalenceClasses, whole: EquivalenceClasses) -> float:  # noqa: ARG002
         return len(classes.sizes) / max(classes.rows, 1)
 
-    def infeasibility(self, whole: EquivalenceClasses) -> str | None:
+    def infeasibility(self, whole: EquivalenceClasses) -> Message | None:
         if self.threshold * whole.rows < 1 - EXACT:
             rows = int(np.ceil(1 / self.threshold))
-            return f"threshold = {self.threshold:g} needs {rows} rows, the data have {whole.rows}."
+            return Message("reason.threshold_rows", threshold=self.threshold, needed=rows, rows=whole.rows)
         return None
 
 
@@ -127,10 +127,10 @@ class IndividualRisk(RiskModel):
     def achieved(self, classes: EquivalenceClasses, whole: EquivalenceClasses) -> float:  # noqa: ARG002
         return float(individual_risks(classes, self.sampling_fraction).max(initial=0.0))
 
-    def infeasibility(self, whole: EquivalenceClasses) -> str | None:
+    def infeasibility(self, whole: EquivalenceClasses) -> Message | None:
         persons = float(estimated_persons(whole, self.sampling_fraction).sum())
         if whole.rows and risk_kernels.expectation(whole.rows, whole.rows / persons) > self.threshold * (1 + EXACT):
-            return f"threshold = {self.threshold:g} is below the risk that all {whole.rows} rows in one class have."
+            return Message("reason.threshold_risk", threshold=self.threshold, rows=whole.rows)
         return None
 
 

@@ -60,9 +60,9 @@ class SampleUniqueness(GlobalRiskModel):
     def achieved(self, classes: EquivalenceClasses, whole: EquivalenceClasses) -> float:  # noqa: ARG002
         return int((classes.sizes == 1).sum()) / max(classes.rows, 1)
 
-    def infeasibility(self, whole: EquivalenceClasses) -> str | None:
+    def infeasibility(self, whole: EquivalenceClasses) -> Message | None:
         if whole.rows == 1 and self.threshold < 1:
-            return "the data have one row, and it is unique."
+            return Message("reason.one_row")
         return None
 
 

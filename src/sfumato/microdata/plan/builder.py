@@ -73,7 +73,7 @@ class Plan(model.RequestedPlan):
         previous: Sequence[str] = (),
         person_secret: str = "",
         files: Mapping[str, FilePlan] | None = None,
-        notes: Sequence[str] = (),
+        notes: Sequence[Message] = (),
         on_inference: OnInference = "refuse",
         purpose: PurposePlan | None = None,
     ) -> None:

@@ -28,14 +28,12 @@ def sampling_faults(plan: RequestedPlan) -> list[PlanIssue]:
     """Return issues of a plan with differential privacy, or with sampled rows."""
     promises = [cast("DifferentialPrivacy", model) for model in plan.privacy if model.judges == "sampling"]
     if isinstance(plan.method, SafePub) != bool(promises):
-        do = "Use privacy: {model: differential-privacy, …} and method: {name: safepub} together."
-        return [issue("method.name", "differential_privacy_and_safepub", hint=do)]
+        return [issue("method.name", "differential_privacy_and_safepub")]
     if not promises or not isinstance(plan.method, SafePub):
         return []
     faults = [*_level_faults(plan, plan.method, promises[0]), *_private_column_faults(plan)]
     if len(plan.privacy) > 1:
-        do = "Its classes are large anyway; others would choose by the data what is withheld."
-        faults.append(issue("privacy", "differential_privacy_alone", hint=do))
+        faults.append(issue("privacy", "differential_privacy_alone"))
     if plan.output.suppressed != "drop":
         faults.append(issue("output.suppressed", "suppressed_rows_not_counted"))
     if plan.output.order != "shuffle":
@@ -79,11 +77,9 @@ def _private_column_faults(plan: RequestedPlan) -> list[PlanIssue]:
     for name, column in plan.columns.items():
         at = f"columns.{name}"
         if name in published:
-            do = "Every published column must be a quasi-identifier with a hierarchy; withhold others (identifier)."
-            faults.append(issue(at, "is_published_its_values", hint=do, name=column.role))
+            faults.append(issue(at, "is_published_its_values", name=column.role))
         if column.role == "person":
-            do = "The promise is about rows. Make one row of each person first, or leave the role out and say so."
-            faults.append(issue(at, "names_persons_who_may", hint=do))
+            faults.append(issue(at, "names_persons_who_may"))
         if column.hierarchy is not None and not column.hierarchy.is_rule_based:
             faults.append(issue(at, "hierarchy_depends_on_data"))
     return faults
@@ -140,23 +136,21 @@ def relation_faults(plan: RequestedPlan) -> list[PlanIssue]:
     """Return issues of several files, and of shifted dates."""
     if not plan.files:
         shifts = any(isinstance(part, ShiftDays) for part in plan.perturbations.values())
-        do = "Give a column the role person: the dates of a person move together."
-        return [issue("columns", "shift_days_needs_persons", hint=do)] if shifts and plan.person is None else []
+        return [issue("columns", "shift_days_needs_persons")] if shifts and plan.person is None else []
     faults = file_faults(plan.files)
     if not isinstance(plan.method, METHODS):
-        do = f"Use {', '.join(kind.name for kind in METHODS)}: levels are searched for all files together."
+        do = Message("hint.methods_of_files", names=", ".join(kind.name for kind in METHODS))
         faults.append(issue("method.name", "does_not_go_with_files", hint=do, name=plan.method.name))
     for place, model in enumerate(plan.privacy):
         if "linked-files" not in model.supported_by or least_sizes([model]):
-            do = "Promise k-anonymity and l-diversity: of persons with all their rows."
+            do = Message("hint.models_of_files")
             faults.append(issue(f"privacy[{place}]", "does_not_go_with_files", hint=do, name=model.name))
     faults += [fault for name, column in plan.columns.items() for fault in _linked_column_faults(name, column)]
     own = plan.output
     if own != OutputPlan(format=own.format, order=own.order, formulas=own.formulas):
         faults.append(issue("output", "only_format_and_order"))
     if plan.data.source is not None or plan.previous or plan.policy is not None or plan.other is not None:
-        do = "Leave them out; sources stand in files."
-        faults.append(issue("files", "data_source_other_policy", hint=do))
+        faults.append(issue("files", "data_source_other_policy"))
     if plan.data.on_missing != "category" or plan.data.on_invalid != "error":
         faults.append(issue("data", "with_files_missing_values"))
     return faults

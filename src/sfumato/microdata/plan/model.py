@@ -181,7 +181,7 @@ class RequestedPlan:
     previous: tuple[PlanPath, ...] = ()
     person_secret: str = field(default="", repr=False)
     files: Mapping[str, FilePlan] = field(default_factory=dict)
-    notes: tuple[str, ...] = field(default=(), compare=False)
+    notes: tuple[Message, ...] = field(default=(), compare=False)
     on_inference: OnInference = "refuse"
     purpose: PurposePlan = field(default_factory=PurposePlan)
 

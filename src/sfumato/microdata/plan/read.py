@@ -7,6 +7,7 @@ from typing import Any
 
 from sfumato.errors import PlanError
 from sfumato.hierarchies.lists import SuppressAll
+from sfumato.localization.messages import Message
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.microdata.models.k_anonymity import KAnonymity
 from sfumato.microdata.models.model import PrivacyModel
@@ -86,12 +87,6 @@ def _column(value: object, shape: Schema[ColumnPlan]) -> ColumnPlan:
     return ColumnPlan(column.role, column.type, SuppressAll()) if lost and column.role == "quasi-identifier" else column
 
 
-WHAT_A_PLAN_IS = (
-    "A plan is a YAML or JSON file that says what each column is; one is proposed for a file of rows by: "
-    "sfumato suggest ROWS --out plan.yaml"
-)
-
-
 def read_plan(plan: RequestedPlan | Mapping[str, Any] | str | Path, folder: Path | None = None) -> Plan:
     """Read a plan from a file, a mapping, or Python objects; all its issues are reported at once.
 
@@ -110,7 +105,7 @@ def read_plan(plan: RequestedPlan | Mapping[str, Any] | str | Path, folder: Path
     if not isinstance(plan, str | Path):
         raise PlanError("no-plan.is_no_plan", kind=kind_of(plan))
     path = Path(plan)
-    return _read(files.load_plan(path, WHAT_A_PLAN_IS), path.parent)
+    return _read(files.load_plan(path, Message("hint.what_a_plan_is")), path.parent)
 
 
 def _checked(plan: RequestedPlan) -> Plan:
@@ -132,7 +127,7 @@ def _read(value: object, folder: Path) -> Plan:
     value = decided(value, faults) if isinstance(value, Mapping) else value
     if isinstance(value, Mapping) and "policy" not in value:
         for key in (key for key in CHOSEN_BY_POLICY if key not in value):
-            faults.refuse(key, "missing_key_2")
+            faults.refuse(key, "missing_key")
     with suppress(Refused):
         plan = PLAN.read(value, "", faults)
     plan = None if faults.entries else plan

@@ -132,17 +132,14 @@ def _previous_faults(plan: RequestedPlan) -> list[PlanIssue]:
         return []
     faults = []
     if plan.person is None:
-        do = "Give the column that names the person of a row that role: earlier releases are compared by persons."
-        faults.append(issue("previous", "needs_person_column", hint=do))
+        faults.append(issue("previous", "needs_person_column"))
     for name, operation in plan.perturbations.items():
         if not operation.repeats:
             faults.append(issue(f"columns.{name}.publish", "drawn_again", operation=operation.name))
     if plan.publishes_keys:
-        do = "Keys that stay would tie the releases together, keys that change would hide nobody: leave publish out."
-        faults.append(issue("previous", "not_with_publish_key", hint=do))
+        faults.append(issue("previous", "not_with_publish_key"))
     if not isinstance(plan.method, FullDomain | Auto) or isinstance(plan.method, Local):
-        do = "The recoding of the earlier release is kept: use optimal, samarati, greedy, exhaustive or auto."
-        faults.append(issue("method.name", "does_not_go_with_previous", hint=do, name=plan.method.name))
+        faults.append(issue("method.name", "does_not_go_with_previous", name=plan.method.name))
     if plan.subset is not None or plan.output.suppressed == "star":
         faults.append(issue("previous", "goes_with_neither_delta"))
     return faults
@@ -170,7 +167,7 @@ def _column_faults(
     name: str | None,
     at: str,
     roles: tuple[Role, ...] = ("sensitive", "insensitive"),
-    do: str = "It must be published as it is.",
+    do: str = "published_unchanged",
 ) -> list[PlanIssue]:
     """Return issues of a part that names a column, which must have one of some roles."""
     if name is None:
@@ -178,13 +175,13 @@ def _column_faults(
     if name not in plan.columns:
         return [issue(at, "no_such_column", hint=did_you_mean(name, plan.columns), name=name)]
     role = plan.columns[name].role
-    return [] if role in roles else [issue(at, "column_role", hint=do, name=name, other=role)]
+    return [] if role in roles else [issue(at, "column_role", hint=Message(f"hint.{do}"), name=name, other=role)]
 
 
 def _promise_faults(plan: RequestedPlan, model: PrivacyModel, at: str) -> list[PlanIssue]:
     """Return issues of a model: its column, and the values it lists."""
     name = named_column(model)
-    faults = _column_faults(plan, name, f"{at}.column", ("sensitive",), "Give it the role sensitive.")
+    faults = _column_faults(plan, name, f"{at}.column", ("sensitive",), "role_sensitive")
     if plan.person is not None and not model.counts_persons and model.judges == "values":
         faults.append(issue(at, "model_needs_one_row", name=model.name))
     column = plan.columns.get(name or "")
@@ -205,8 +202,7 @@ def _subset_faults(plan: RequestedPlan) -> list[PlanIssue]:
     faults = []
     if not isinstance(plan.method, FullDomain) or isinstance(plan.method, Local):
         what = Message("error.part.does_not_go_with_delta", name=plan.method.name)
-        do = "Classes of their own stand for nobody of the list: use optimal, samarati, greedy or exhaustive."
-        faults.append(issue("method.name", message=what, hint=do))
+        faults.append(issue("method.name", message=what, hint=Message("hint.methods_of_delta_presence")))
     if plan.data.on_missing == "drop":
         faults.append(issue("data.on_missing", "drop_does_not_go"))
     if plan.person is not None:
@@ -241,8 +237,7 @@ def _partition_faults(plan: RequestedPlan) -> list[PlanIssue]:
                 issue("output.partition", "there_is_no_column", hint=did_you_mean(name, plan.columns), column=name)
             )
         elif not FOLDER.fullmatch(name):
-            what = f'folders cannot be named after "{name}".'
-            faults.append(issue("output.partition", message=what, hint=Message("hint.rename_the_column_letters")))
+            faults.append(issue("output.partition", "folder_name", name=name))
     if plan.output.partition and plan.person is not None:
         what = Message("error.part.partition_persons")
         faults.append(issue("output.partition", message=what, hint=Message("hint.leave_one_out")))
@@ -257,7 +252,7 @@ def _loss_faults(plan: RequestedPlan) -> list[PlanIssue]:
     if getattr(plan.method, "loss", None) != "classification":
         return [] if name is None else [issue("method.class", "goes_with_the_loss")]
     if name is None:
-        return [issue("method.class", "missing_key")]
+        return [issue("method.class", "missing_class_column")]
     return _column_faults(plan, name, "method.class")
 
 
@@ -309,7 +304,7 @@ def _named_faults(plan: RequestedPlan, name: str, at: str) -> list[PlanIssue]:
     if name not in plan.columns:
         return [issue(at, "no_such_column", hint=did_you_mean(name, plan.columns), name=name)]
     hidden = name in plan.removed_columns
-    return [issue(at, "column_role_2", name=name)] if hidden else []
+    return [issue(at, "unpublished_column", name=name)] if hidden else []
 
 
 def _aggregation_faults(plan: RequestedPlan) -> list[PlanIssue]:

@@ -57,7 +57,7 @@ def build(builder: Mapping[str, Any], column: Sequence[str]) -> Rows:
     """
     make = BUILDERS.get(str(builder.get("type")))
     if make is None:
-        raise _refused(f"the builder must be one of {', '.join(BUILDERS)}.")
+        raise _refused("hierarchy.arxaas_builder", names=", ".join(BUILDERS))
     return make(builder, column)
 
 
@@ -69,10 +69,10 @@ def redacted(builder: Mapping[str, Any], column: Sequence[str]) -> Rows:
     """
     mark, space = (str(builder.get(f"{name}Character") or default) for name, default in _CHARACTERS)
     if len(mark) != 1 or len(space) != 1:
-        raise _refused("redactionCharacter and paddingCharacter are one character.")
+        raise _refused("hierarchy.arxaas_one_character")
     length = max(map(len, column), default=0)
     if len(column) * length**2 > MOST_SIGNS:
-        raise _refused("the values are too long to be redacted sign by sign.")
+        raise _refused("hierarchy.arxaas_long_values")
     pad = str.ljust if builder.get("paddingOrder") == "LEFT_TO_RIGHT" else str.rjust
     from_left = builder.get("redactionOrder") == "LEFT_TO_RIGHT"
 
@@ -119,9 +119,9 @@ def in_intervals(builder: Mapping[str, Any], column: Sequence[str]) -> Rows:
     parts = _mappings(builder, "intervals")
     ends = [(_number(one.get("from")), _number(one.get("to")), one.get("label")) for one in parts]
     if not ends or any(one[1] != other[0] for one, other in pairwise(ends)):
-        raise _refused("intervals must stand one beside the other.")
+        raise _refused("hierarchy.arxaas_interval_gap")
     if any(start >= end for start, end, _ in ends):
-        raise _refused("an interval ends after its beginning.")
+        raise _refused("hierarchy.arxaas_interval_end")
     decimal = builder.get("dataType") == "DOUBLE"
     low, high = ends[0][0], _highest(builder, ends[-1][1])
     widths = [_widths(groups, [end - start for start, end, _ in ends]) for groups in _levels(builder)]
@@ -170,7 +170,7 @@ def _interval(start: Decimal, end: Decimal, decimal: bool) -> str:
 def _inside(text: str, low: Decimal, high: Decimal) -> Decimal:
     number = _number(text)
     if not low <= number < high:
-        raise _refused("a value lies outside all intervals.")
+        raise _refused("hierarchy.arxaas_outside_intervals")
     return number
 
 
@@ -178,7 +178,7 @@ def _highest(builder: Mapping[str, Any], end: Decimal) -> Decimal:
     """Return the end of the last interval; an upper range beyond it makes the intervals repeat."""
     upper = builder.get("upperRange") or {}
     if not isinstance(upper, Mapping):
-        raise _refused("upperRange must be a mapping.")
+        raise _refused("hierarchy.arxaas_upper_range")
     return max(end, _number(upper.get("bottomTopCodingFrom", end)))
 
 
@@ -190,7 +190,7 @@ def by_dates(builder: Mapping[str, Any], column: Sequence[str]) -> Rows:
     """
     names = [str(name) for name in _list(builder, "granularities")]
     if not names or not set(names) <= set(GRANULARITIES):
-        raise _refused(f"granularities must be of {', '.join(GRANULARITIES)}.")
+        raise _refused("hierarchy.arxaas_granularities", names=", ".join(GRANULARITIES))
     form = _form(str(builder.get("dateFormat")))
     days = [_day(text, form) for text in column]
     return [[text, *(GRANULARITIES[name](day) for name in names)] for text, day in zip(column, days, strict=True)]
@@ -202,7 +202,7 @@ def _form(java: str) -> str:
     while rest:
         letters = next((name for name in sorted(LETTERS, key=len, reverse=True) if rest.startswith(name)), None)
         if letters is None and rest[0].isalpha():
-            raise _refused("dateFormat holds letters that stand for nothing here.")
+            raise _refused("hierarchy.arxaas_date_letters")
         form += LETTERS[letters] if letters else rest[0].replace("%", "%%")
         rest = rest[len(letters or rest[0]) :]
     return form
@@ -212,7 +212,7 @@ def _day(text: str, form: str) -> dt.datetime:
     try:
         return dt.datetime.strptime(text, form)
     except ValueError:
-        raise _refused("a value is no date of that format.") from None
+        raise _refused("hierarchy.arxaas_not_of_format") from None
 
 
 def _years(year: int, width: int) -> str:
@@ -225,7 +225,7 @@ def _levels(builder: Mapping[str, Any]) -> list[list[Mapping[str, Any]]]:
     for level in _mappings(builder, "levels") if builder.get("levels") else ():
         number = level.get("level", 0)
         if not isinstance(number, int):
-            raise _refused("a level is a number.")
+            raise _refused("hierarchy.arxaas_level_number")
         levels.setdefault(number, []).extend(_mappings(level, "groups") if level.get("groups") else ())
     return [levels[number] for number in sorted(levels) if levels[number]]
 
@@ -233,21 +233,21 @@ def _levels(builder: Mapping[str, Any]) -> list[list[Mapping[str, Any]]]:
 def _size(group: Mapping[str, Any]) -> int:
     size = group.get("grouping")
     if not isinstance(size, int) or size < 1:
-        raise _refused("a grouping is a number from 1 on.")
+        raise _refused("hierarchy.arxaas_grouping")
     return size
 
 
 def _list(builder: Mapping[str, Any], name: str) -> list[Any]:
     value = builder.get(name)
     if not isinstance(value, list):
-        raise _refused(f"{name} must be a list.")
+        raise _refused("hierarchy.arxaas_no_list", name=name)
     return value
 
 
 def _mappings(builder: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
     value = _list(builder, name)
     if not all(isinstance(one, Mapping) for one in value):
-        raise _refused(f"the entries of {name} must be mappings.")
+        raise _refused("hierarchy.arxaas_no_mappings", name=name)
     return value
 
 
@@ -255,14 +255,14 @@ def _number(value: Any) -> Decimal:
     try:
         number = Decimal(str(value))
     except InvalidOperation:
-        raise _refused("a value or an end of an interval is no number.") from None
+        raise _refused("hierarchy.arxaas_no_number") from None
     if not number.is_finite():
-        raise _refused("a value or an end of an interval is no number.")
+        raise _refused("hierarchy.arxaas_no_number")
     return number
 
 
-def _refused(what: str) -> DataError:
-    return DataError("hierarchy", message=what, hint=Message("hint.see_the_documentation_of_arxaas_for"))
+def _refused(what: str, **values: Any) -> DataError:
+    return DataError(what, **values, hint=Message("hint.see_the_documentation_of_arxaas_for"))
 
 
 _CHARACTERS = (("redaction", ROOT), ("padding", " "))

@@ -62,8 +62,7 @@ def read_release(folder: Path, quasi_identifiers: Sequence[str], promised: Seque
     """
     for name in ("plan.yaml", "recoding.json", "report.json"):
         if not (folder / name).exists():
-            what = f"previous: {folder.name} is no release folder: it has no {name}."
-            raise PlanError("previous", message=what, hint=Message("hint.name_folders_that_sfumato_anonymize"))
+            raise PlanError("previous.no_release_folder", folder=folder.name, name=name)
     plan = released_plan(folder)
     if plan.person is None or not (folder / PERSONS_FILE).exists():
         raise PlanError("previous-persons", name=folder.name)

@@ -1,6 +1,5 @@
 """Several files that are joined by keys: read and joined for a release, and the folder in which they are published."""
 
-import json
 from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path
@@ -13,7 +12,7 @@ from sfumato.engines.engine import Engine, FrameHolder, MissingRules, PublishedR
 from sfumato.engines.opening import EngineName, open_engine
 from sfumato.engines.postprocessing import quote_formulas, separator_of
 from sfumato.errors import DataError, PlanError, issue
-from sfumato.localization.messages import Message
+from sfumato.localization.messages import Message, to_json
 from sfumato.microdata.counts.frequency_table import Coding, ValueCounts, code_column, meaning_of
 from sfumato.microdata.linked_files import FileRows, LinkedFiles, Values
 from sfumato.microdata.plan.builder import Plan as RequestedPlan
@@ -289,7 +288,7 @@ class FilesRelease(State):
                     quote_formulas(target, rows.columns, separator_of(rows, self.resolved.data.separator))
                 checksums[name] = sha256(target.read_bytes()).hexdigest()
             write_private(stage / "plan.yaml", plan_text(self.resolved, home or place))
-            write_private(stage / "report.json", json.dumps({**self.figures, "sha256": checksums}, indent=2) + "\n")
+            write_private(stage / "report.json", to_json({**self.figures, "sha256": checksums}) + "\n")
             write_private(stage / "report.html", html(self.resolved, self.figures))
             write_private(stage / "recoding.json", readable(self._recoding(home or place), ensure_ascii=True) + "\n")
             write_private(stage / KEYS_FILE, readable(self.keys) + "\n")

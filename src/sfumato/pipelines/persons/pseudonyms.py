@@ -64,7 +64,7 @@ def read_key(path: Path) -> PseudonymKey:
         raise PlanError("key.not_a_key_file", name=path.name) from None
 
 
-def exposed_keys(plan: Plan) -> tuple[str, ...]:
+def exposed_keys(plan: Plan) -> tuple[Message, ...]:
     """Return a warning if key files of the plan are readable by others than their owner."""
     named = [operation.key_file for operation in plan.pseudonyms.values()]
     named += [file.key_file for file in plan.files.values()]
@@ -239,7 +239,7 @@ def erase(person: str, folders: Sequence[str | Path]) -> PersonErasure:
 
 def _erased(person: str, folder: Path) -> int:
     if not (folder / "plan.yaml").exists():
-        raise PlanError("previous.is_no_release_folder_2", name=folder.name)
+        raise PlanError("previous.is_no_release_folder", name=folder.name)
     plan = released_plan(folder)
     if plan.files:
         raise PlanError("files.is_a_release_of_several_files", name=folder.name)

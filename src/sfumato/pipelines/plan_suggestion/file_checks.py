@@ -136,7 +136,7 @@ def check_names(profiles: Iterable[Profile]) -> None:
     if sum(map(_is_number_with_a_name, profiles)) >= _CERTAIN:
         return
     if any(map(_is_named_by_a_value, profiles)):
-        raise PlanError("header_2")
+        raise PlanError("header")
 
 
 def _is_number_with_a_name(profile: Profile) -> bool:
@@ -256,7 +256,6 @@ SHORT = (
     + READ_AS_TEXT
     + " Where they have {digits}: plan.quasi({name}=sf.digits({digits}))."
 )
-NOTE = 'leading zeros of "{name}" may be lost: its codes are published whole or not at all. ' + READ_AS_TEXT
 
 
 def without_lost_zeros(proposal: SuggestedPlan, frame: Any) -> SuggestedPlan:
@@ -268,7 +267,7 @@ def without_lost_zeros(proposal: SuggestedPlan, frame: Any) -> SuggestedPlan:
         if said and columns[name].get("hierarchy", {}).get("type") == "digits":
             columns[name] = {**columns[name], "hierarchy": {"type": "any"}}
             reasons[name] = reasons[name] + said
-            notes.append(NOTE.format(name=name))
+            notes.append(Message("note.lost_zeros", name=name))
     return replace(proposal, plan=plan | {"columns": columns}, reasons=reasons, notes=tuple(notes))
 
 

@@ -23,6 +23,7 @@ from sfumato.hierarchies.role_detection.profile import Profile
 from sfumato.hierarchies.role_detection.suggestion import UNKNOWN_RANK, Suggestion
 from sfumato.hierarchies.spellings import plain_key
 from sfumato.hierarchies.types import numerals
+from sfumato.localization.messages import Message, quoted
 from sfumato.patterns import regex
 from sfumato.pipelines.plan_suggestion.counted_rows import RowCounter
 from sfumato.values import Value, replace
@@ -326,11 +327,10 @@ def with_named_persons(source: RowCounter, suggestions: Suggestions, profiles: P
     return dict(suggestions) | {name: named}
 
 
-def repeated_names(source: RowCounter, suggestions: Suggestions, profiles: Profiles, k: int) -> str | None:
+def repeated_names(source: RowCounter, suggestions: Suggestions, profiles: Profiles, k: int) -> Message | None:
     """Return a note if names of persons repeat and there is no person column, else None."""
     rows, columns = _rows_of_names(source, suggestions, profiles)
-    names = " and ".join(f'"{name}"' for name in columns)
-    return role_reasons.NAMES_REPEAT.format(names=names, count=f"{rows:.1f}", k=k) if rows >= _REPEATED else None
+    return Message("note.names_repeat", names=quoted(columns), count=rows, k=k) if rows >= _REPEATED else None
 
 
 def _rows_of_names(source: RowCounter, suggestions: Suggestions, profiles: Profiles) -> tuple[float, Sequence[str]]:

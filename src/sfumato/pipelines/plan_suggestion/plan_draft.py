@@ -60,7 +60,7 @@ class SuggestedPlan(Value):
     plan: dict[str, Any]
     reasons: dict[str, str]
     profiles: tuple[Profile, ...]
-    notes: tuple[str, ...] = ()
+    notes: tuple[Message, ...] = ()
 
     def to_yaml(self) -> str:
         """Return the plan as YAML, with the notes above it and the reason for each column as a comment."""

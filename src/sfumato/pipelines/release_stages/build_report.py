@@ -1,12 +1,12 @@
 """Compose the report of a release from the results of its steps: metrics, and notes in addition to the guarantees."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from sfumato.engines.engine import Engine, MissingRules
-from sfumato.localization.messages import Message
+from sfumato.localization.messages import Message, quoted
 from sfumato.microdata.counts.frequency_table import FrequencyTable, ValueCounts, value_of
 from sfumato.microdata.measures.attribute_disclosure import Disclosure
 from sfumato.microdata.measures.columns import (
@@ -53,57 +53,53 @@ _MOST_ROWS = 1_000_000
 _FEWEST_NESTED = 4
 
 
-def merged_spellings(plan: Plan, table: FrequencyTable) -> tuple[str, ...]:
+def merged_spellings(plan: Plan, table: FrequencyTable) -> tuple[Message, ...]:
     """Return notes on columns whose spelling variants were merged, without naming values."""
     absent = {name: absent_texts(table, name) for name in plan.promise_columns if name in table.sensitive_values}
     merged = {name: changed_texts(plan, table, name) for name in plan.spelled_columns if name in table.sensitive_values}
     return (*blanked_words(plan, absent), *merged_remarks(merged))
 
 
-def blanked_words(plan: Plan, absent: Mapping[str, AbsentTexts]) -> tuple[str, ...]:
+def blanked_words(plan: Plan, absent: Mapping[str, AbsentTexts]) -> tuple[Message, ...]:
     """Return notes on columns in which texts that mean missing are published as empty fields."""
-    several = _quoted(name for name, entry in absent.items() if entry.are_several(plan))
-    rare = _quoted(name for name, entry in absent.items() if entry.is_rare_word(plan))
-    told = ((Message("note.missing"), several), (Message("note.rare_missing"), rare))
-    return tuple(text.format(names=names) for text, names in told if names)
+    several = [name for name, entry in absent.items() if entry.are_several(plan)]
+    rare = [name for name, entry in absent.items() if entry.is_rare_word(plan)]
+    return (
+        *((Message("note.missing", names=quoted(several)),) if several else ()),
+        *((Message("note.rare_missing", names=quoted(rare)),) if rare else ()),
+    )
 
 
-def unneeded(plan: RequestedPlan) -> tuple[str, ...]:
+def unneeded(plan: RequestedPlan) -> tuple[Message, ...]:
     """Return a note on models that are left out because the plan removes their column."""
     models = needless_models(plan)
-    names = _quoted(dict.fromkeys(model.column or "" for model in models))
+    names = quoted(dict.fromkeys(model.column or "" for model in models))
     return (Message("note.needless_models", names=names),) if models else ()
 
 
-def _quoted(names: Iterable[str]) -> str:
-    return " and ".join(f'"{name}"' for name in names)
-
-
-def decimal_points(plan: Plan) -> tuple[str, ...]:
+def decimal_points(plan: Plan) -> tuple[Message, ...]:
     """Return a note if numbers with a decimal comma are published with a point."""
     if plan.data.decimal == ".":
         return ()
     return (Message("note.decimal_points"),)
 
 
-def column_codes(plan: Plan) -> tuple[str, ...]:
+def column_codes(plan: Plan) -> tuple[Message, ...]:
     """Return a note on codes that were read as missing values, by column."""
     told = ", ".join(f"{name} ({', '.join(codes)})" for name, codes in plan.source_data.codes.items())
     return (Message("note.column_codes", columns=told),) if told else ()
 
 
-def merged_remarks(merged: Mapping[str, int]) -> tuple[str, ...]:
+def merged_remarks(merged: Mapping[str, int]) -> tuple[Message, ...]:
     """Return notes on texts treated as spelling variants, by column, with their number."""
     counts = {name: count for name, count in merged.items() if count}
     return tuple(
-        (Message("note.spelling_one") if count == 1 else Message("note.spellings")).format(
-            count=f"{count:,}", name=name
-        )
+        Message("note.spelling_one", name=name) if count == 1 else Message("note.spellings", count=count, name=name)
         for name, count in counts.items()
     )
 
 
-def tied_households(plan: Plan, source: Engine, rows: int) -> tuple[str, ...]:
+def tied_households(plan: Plan, source: Engine, rows: int) -> tuple[Message, ...]:
     """Return a warning on published columns that link the members of households although household keys are removed.
 
     A column links a household if all its rows have one value that no other household has. Exact weights and the income
@@ -134,7 +130,7 @@ def _tied_share(source: Engine, plan: Plan, name: str) -> float:
     return int(tied.sum()) / several if several else 0.0
 
 
-def undone_swaps(plan: Plan, source: Engine, rows: int) -> tuple[str, ...]:
+def undone_swaps(plan: Plan, source: Engine, rows: int) -> tuple[Message, ...]:
     """Return a warning on published columns that reveal where swapped households come from, as towns reveal regions."""
     swapped = [name for name, column in plan.columns.items() if isinstance(column.perturbation, SwapHouseholds)]
     if not swapped or rows > _MOST_ROWS:
@@ -163,7 +159,7 @@ def _is_nested(source: Engine, plan: Plan, name: str, region: str) -> bool:
     return bool(many and places.max(initial=0) == 1)
 
 
-def risks_of_persons(plan: Plan, table: FrequencyTable) -> tuple[str, ...]:
+def risks_of_persons(plan: Plan, table: FrequencyTable) -> tuple[Message, ...]:
     """Return notes if the risks count persons, without the weights of rows, or if some rows have the weight 0."""
     persons = () if plan.person is None else (Message("note.risks_of_persons"),)
     unused = (Message("note.weights_unused", column=plan.weight),) if plan.person and plan.weight else ()
@@ -171,16 +167,16 @@ def risks_of_persons(plan: Plan, table: FrequencyTable) -> tuple[str, ...]:
     return (*persons, *unused, *((Message("note.zero_weights", rows=zeros),) if zeros else ()))
 
 
-def inferring_columns(disclosed: Disclosure, rows: int) -> tuple[str, ...]:
+def inferring_columns(disclosed: Disclosure, rows: int) -> tuple[Message, ...]:
     """Return a warning on published columns that make most rows unique, because no privacy model covers them."""
     worst = disclosed.most_telling
     if worst is None or worst.rows <= _MOST_UNIQUE * rows:
         return ()
-    names = " and ".join(f'"{name}"' for name in worst.columns)
+    names = quoted(worst.columns)
     return (Message("note.telling", names=names, worst=worst.rows, rows=rows),)
 
 
-def matching_values(measures: Measures) -> tuple[str, ...]:
+def matching_values(measures: Measures) -> tuple[Message, ...]:
     """Return a note on the risks if missing values match every value."""
     matching = measures.risk.get("matching")
     if matching is None:
@@ -189,7 +185,7 @@ def matching_values(measures: Measures) -> tuple[str, ...]:
     return (Message("note.matching_values", risk=highest),)
 
 
-def order_remarks(plan: Plan) -> tuple[str, ...]:
+def order_remarks(plan: Plan) -> tuple[Message, ...]:
     """Return notes on the order of the published rows."""
     if plan.output.order == "keep":
         return (Message("note.order_kept"),)
@@ -249,7 +245,7 @@ class ReleaseOutcome(Value):
     measures: Measures
     disclosed: Disclosure
     perturbation: "PerturbedRows | None"
-    limit_remarks: tuple[str, ...] = ()
+    limit_remarks: tuple[Message, ...] = ()
 
 
 def report_of(plan: Plan, source: Engine, outcome: ReleaseOutcome, seconds: Mapping[str, float]) -> ReleaseReport:
@@ -298,7 +294,7 @@ def report_of(plan: Plan, source: Engine, outcome: ReleaseOutcome, seconds: Mapp
     )
 
 
-def _person_findings(plan: Plan, source: Engine, rows: int) -> tuple[dict[str, Any], tuple[str, ...]]:
+def _person_findings(plan: Plan, source: Engine, rows: int) -> tuple[dict[str, Any], tuple[Message, ...]]:
     """Return which removed columns name persons; few plans have identifiers, and the detection loads slowly."""
     if not plan.named(*REMOVED_ROLES):
         return {}, ()
@@ -347,7 +343,7 @@ def _revealing_means(outcome: ReleaseOutcome) -> Iterator[dict[str, Any]]:
         yield from ({"column": name, "means": number} for name, number in revealing.items())
 
 
-def _remarks(plan: Plan, source: Engine, outcome: ReleaseOutcome, withheld_rows: int) -> tuple[str, ...]:
+def _remarks(plan: Plan, source: Engine, outcome: ReleaseOutcome, withheld_rows: int) -> tuple[Message, ...]:
     """Return the notes of all stages."""
     table, result = outcome.table, outcome.result
     return (
@@ -369,7 +365,7 @@ def _remarks(plan: Plan, source: Engine, outcome: ReleaseOutcome, withheld_rows:
     )
 
 
-def _exposed_keys(plan: Plan) -> tuple[str, ...]:
+def _exposed_keys(plan: Plan) -> tuple[Message, ...]:
     """Return a warning if key files of the plan are readable by others than their owner."""
     if not plan.pseudonyms:
         return ()

@@ -13,7 +13,7 @@ from typing import Any
 from sfumato.engines.join_keys import PERSONS_FILE
 from sfumato.errors import DataError, PlanError
 from sfumato.formats import PUBLISHED
-from sfumato.localization.messages import Message
+from sfumato.localization.messages import Message, read_message
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.plan.read import released_plan
 from sfumato.microdata.release_report import EXTERNAL_CHECKSUMS, Report
@@ -39,7 +39,7 @@ def refuse_several(folder: Path, plan: Plan) -> None:
     """Refuse the release of several files, by its plan."""
     if plan.files:
         names = [f"{name}.{plan.output.format}" for name in plan.files]
-        raise PlanError("files.is_a_release_of_several_2", name=folder.name, names=", ".join(names), other=names[0])
+        raise PlanError("files.not_for_several_files", name=folder.name, names=", ".join(names), other=names[0])
 
 
 def remark_on_siblings(file: Any) -> str:
@@ -147,7 +147,7 @@ def _inferred(report: Mapping[str, Any], verdict: Verdict) -> list[str]:
     check = report.get("release_check")
     sentences = check.get("sentences") if isinstance(check, dict) else None
     told = sentences if isinstance(sentences, list) else []
-    return [str(sentence) for sentence in told if sentence not in verdict.faults]
+    return [sentence for one in told if (sentence := str(read_message(one))) not in verdict.faults]
 
 
 def _asked(report: Mapping[str, Any], plan: Plan) -> list[str]:

@@ -11,7 +11,7 @@ from sfumato.errors import UnattainableError
 from sfumato.hierarchies.label_bounds import bounds_of
 from sfumato.hierarchies.spellings import surplus, visible_texts
 from sfumato.hierarchies.types import canonical
-from sfumato.localization.messages import Message
+from sfumato.localization.messages import Message, joined
 from sfumato.microdata.counts.frequency_table import DROPPED, FrequencyTable, ValueCounts, value_of
 from sfumato.microdata.counts.persons import all_persons, by_plain_keys, combinations_of, value_codes
 from sfumato.microdata.data_plan import code_texts
@@ -196,7 +196,7 @@ def check_longitudinal_records(plan: Plan, source: Engine, table: FrequencyTable
     whole = whole_by_persons(table.whole)
     broken = [model.name for model in plan.privacy if bool(model.violating(groups, whole).any())]
     if broken:
-        raise UnattainableError("fingerprint", asked=" and ".join(broken))
+        raise UnattainableError("fingerprint", asked=joined(broken))
 
 
 def _groups(plan: Plan, source: Engine, table: FrequencyTable, recoding: Recoding) -> EquivalenceClasses:

@@ -15,7 +15,6 @@ from sfumato.hierarchies.hierarchy import HierarchyBuilder
 from sfumato.hierarchies.spellings import meanings
 from sfumato.hierarchies.types import canonical
 from sfumato.localization.messages import Message
-from sfumato.localization.plurals import filled
 from sfumato.microdata.counts.frequency_table import FrequencyTable, InvalidValues, ValueCounts, tabulate, typed
 from sfumato.microdata.counts.grouping import counted_by
 from sfumato.microdata.counts.persons import PersonCount, with_persons
@@ -247,11 +246,11 @@ def person_counts(
     return entries
 
 
-def unnamed(plan: Plan, table: FrequencyTable) -> tuple[str, ...]:
+def unnamed(plan: Plan, table: FrequencyTable) -> tuple[Message, ...]:
     """Return notes on values that models name but the data lacks; it is an error if all are lacking."""
     lacking = [(model, absent(model, table)) for model in plan.privacy]
     return tuple(
-        f'{number} of the values that {model.name} names do not stand in "{model.column}".'
+        Message("note.values_lacking", count=number, model=model.name, column=model.column or "")
         for model, number in lacking
         if number
     )
@@ -286,11 +285,7 @@ def counted_population(listed: DataPlan, plan: Plan) -> ValueCounts:
     with closing(DuckDBEngine(Path(table.source or ""), table)) as engine:
         absent = [name for name in columns if name not in engine.columns]
         if absent:
-            raise PlanError(
-                "population",
-                message="the table of the population lacks " + ", ".join(f'"{name}"' for name in absent) + ".",
-                hint=Message("hint.it_needs_every_quasi_identifier"),
-            )
+            raise PlanError("population.lacks_columns", names=", ".join(f'"{name}"' for name in absent))
         return engine.count(columns, MissingRules())
 
 
@@ -301,35 +296,30 @@ def _invalid(source: Engine, rejected: tuple[InvalidValues, ...], plan: Plan) ->
     dropped.
     """
     checked = [plan.columns[entry.column] for entry in rejected if entry.column in plan.checked_columns]
-    do = ""
-    parts: list[str] = []
+    do: Message | None = None
+    parts: list[Message] = []
     rows: list[int] = []
     values: list[str] = []
     for column in rejected:
         places = source.locate(column.column, column.texts, ROWS_SHOWN)
         shown = ", ".join(map(str, places)) + (", …" if len(places) == ROWS_SHOWN else "")
-        told = filled(
-            "{count} {count:value does|values do} not fit its type or hierarchy", {"count": len(column.texts)}
-        )
-        parts.append(f'column "{column.column}": {told} (row {shown})')
-        if lost_zeros(hierarchy_of(plan, column.column), column.texts):
-            parts[-1] += "; with zeros in front they would: whoever read the column as numbers lost them"
-            do = f'Read it as text: pandas.read_csv(…, dtype={{"{column.column}": str}}), or hand over the path.'
+        name = column.column
+        parts.append(Message("error.data.invalid-value.rows", column=name, count=len(column.texts), rows=shown))
+        if lost_zeros(hierarchy_of(plan, name), column.texts):
+            parts.append(Message("error.data.invalid-value.lost_zeros"))
+            do = Message("hint.read_as_text", column=name)
         rows.extend(places)
         values.extend(column.texts)
-    return DataError("invalid-value", message="; ".join(parts) + ".", hint=do or _mending(checked)).about(
-        values=values, column=rejected[0].column, rows=rows
-    )
+    return DataError(
+        "invalid-value", message=Message("sentences", parts=tuple(parts)), hint=do or _mending(checked)
+    ).about(values=values, column=rejected[0].column, rows=rows)
 
 
-def _mending(checked: Sequence[ColumnPlan]) -> str:
+def _mending(checked: Sequence[ColumnPlan]) -> Message:
     """Return the hint for invalid values, given the checked columns among those affected."""
     if any(column.operations for column in checked):
-        return "Mend the data, or take publish off that column: it is about numbers, whatever data.on_invalid says."
-    if checked:
-        how = "it is published as it is, whatever data.on_invalid says."
-        return f"Mend the data, or take the type off that column: {how}"
-    return "Mend the data or the hierarchy, or set data.on_invalid to missing or drop."
+        return Message("hint.correct_or_unset_publish")
+    return Message("hint.correct_or_unset_type" if checked else "hint.correct_or_on_invalid")
 
 
 def lost_zeros(hierarchy: HierarchyBuilder | None, texts: Sequence[str]) -> bool:

@@ -26,15 +26,6 @@ from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.pseudonyms import PseudonymKey, pseudonyms_of
 from sfumato.values import Value
 
-UNCHANGED = "Nothing of {names} was changed: no row found a partner, or all have one value."
-BLANK = (
-    "{count} rows have no {names}: fewer than {k} rows lack the same columns, and the mean of fewer is not published."
-)
-FEWER = (
-    "{count} of {households} households changed their {names}, fewer than the share of {share}: others found no "
-    "partner."
-)
-UNSWAPPED = "{count} of {risky} households at risk keep their {names}: no household like them is left elsewhere."
 # Tolerance of a mean, as a proportion of the greatest number; floating-point sums are precise to about sixteen digits.
 CLOSE = 1e-14
 
@@ -51,7 +42,7 @@ class PerturbedRows(Value):
     unchanged: tuple[str, ...] = ()
 
     @property
-    def notes(self) -> tuple[str, ...]:
+    def notes(self) -> tuple[Message, ...]:
         """Notes that data users must see."""
         parts = self.figures["operations"]
         drawn = [name for part in parts if part["operation"] != "pseudonym" for name in part["columns"]]
@@ -94,7 +85,7 @@ def perturbed(
     return PerturbedRows(engine, _figures(plan, parts, keys or {}) | told, unchanged)
 
 
-def _shortfalls(parts: Sequence[Mapping[str, Any]], unchanged: Sequence[str]) -> Iterator[str]:
+def _shortfalls(parts: Sequence[Mapping[str, Any]], unchanged: Sequence[str]) -> Iterator[Message]:
     """Yield what was requested but could not be done."""
     if unchanged:
         yield Message("note.unchanged", names=", ".join(unchanged))
@@ -104,11 +95,10 @@ def _shortfalls(parts: Sequence[Mapping[str, Any]], unchanged: Sequence[str]) ->
             yield Message("note.blank", count=part["blank_rows"], names=names, k=part["k"])
         if "households" in part and part["swapped_households"] < int(part["share"] * part["households"]):
             counts = {"count": part["swapped_households"], "households": part["households"]}
-            share = f"{part['share']:g}"
-            yield FEWER.format(**{name: f"{count:,}" for name, count in counts.items()}, names=names, share=share)
+            yield Message("note.fewer_households", names=names, share=part["share"], **counts)
         if part.get("unswapped_risky_households"):
             counts = {"count": part["unswapped_risky_households"], "risky": part["risky_households"]}
-            yield UNSWAPPED.format(**{name: f"{count:,}" for name, count in counts.items()}, names=names)
+            yield Message("note.unswapped_households", names=names, **counts)
 
 
 class _Households:

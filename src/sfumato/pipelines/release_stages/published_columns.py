@@ -91,13 +91,13 @@ class Numbers(Value):
         return int(self.rows[self.values > limit].sum())
 
 
-def with_limits(plan: Plan, source: Engine) -> tuple[Plan, tuple[str, ...]]:
+def with_limits(plan: Plan, source: Engine) -> tuple[Plan, tuple[Message, ...]]:
     """Return the plan with coding limits converted from proportions to numbers, and notes on them.
 
     Raises:
         DataError: The limits of a column leave nothing between them, or its numbers have too many digits.
     """
-    columns, remarks = dict(plan.columns), list[str]()
+    columns, remarks = dict(plan.columns), list[Message]()
     for name, column in plan.columns.items():
         publish = column.published
         if publish is None or not publish.shares:
@@ -199,7 +199,7 @@ def _between(numbers: Numbers, place: int, fewest: int) -> float:
     return float(first) if numbers.rows[place] >= fewest else first + (second - first) / 2
 
 
-def _remarks(name: str, asked: PublishPlan, limited: PublishPlan, numbers: Numbers, fewest: int) -> Iterator[str]:
+def _remarks(name: str, asked: PublishPlan, limited: PublishPlan, numbers: Numbers, fewest: int) -> Iterator[Message]:
     """Yield notes if the coding differs from the request: no rows, fewer rows than required, or more than requested."""
     rows = int(numbers.rows.sum())
     sides = (("top", asked.top, limited.top, numbers), ("bottom", asked.bottom, limited.bottom, numbers.mirrored))

@@ -13,7 +13,7 @@ import numpy as np
 from sfumato.engines.engine import Engine, MissingRules
 from sfumato.engines.join_keys import PERSON
 from sfumato.errors import DataError, InternalError, UnattainableError
-from sfumato.localization.messages import Message
+from sfumato.localization.messages import Message, quoted
 from sfumato.microdata.counts.frequency_table import ValueCounts, typed
 from sfumato.microdata.counts.grouping import counted_by, in_order
 from sfumato.microdata.counts.persons import PersonCount, all_persons
@@ -32,7 +32,6 @@ Members = dict[str | None, PersonCount]
 MOST_WORK = 5_000_000
 # Minimum number of rows from which a rule is inferred, whatever k is requested.
 FEWEST = 2
-TOO_MANY = "Too many rows: whether an attacker infers anything from {} was not checked."
 # The name of the row order, which can disclose values like a column if it is kept.
 ROW_ORDER = "order of rows"
 
@@ -52,7 +51,7 @@ class ReleaseCheck(Value):
     inferences: tuple[Inference, ...] = ()
     broken: tuple[Guarantee, ...] = ()
     unplanned: tuple[str, ...] = ()
-    unchecked: tuple[str, ...] = ()
+    unchecked: tuple[Message, ...] = ()
 
     @property
     def satisfied(self) -> bool:
@@ -71,7 +70,7 @@ class ReleaseCheck(Value):
             return ()
         most = {entry.quasi_identifier: entry for entry in sorted(self.inferences, key=lambda entry: entry.rows)}
         told = (
-            Message("error.part.inferred", column=name, names=_quoted(entry.columns))
+            Message("error.part.inferred", column=name, names=quoted(entry.columns))
             for name, entry in sorted(most.items())
         )
         remaining = (
@@ -171,7 +170,7 @@ def _refuse_inference(checked: ReleaseCheck, plan: Plan) -> None:
         further = [name for name in told if name not in (*plan.quasi_identifiers, ROW_ORDER)]
         remedies = [
             *([Message("error.part.shuffle_the_rows")] if ROW_ORDER in told else []),
-            *([Message("error.part.make_a_quasi_identifier", names=_quoted(further))] if further else []),
+            *([Message("error.part.make_a_quasi_identifier", names=quoted(further))] if further else []),
             Message("error.part.on_inference_warn"),
         ]
         raise UnattainableError(
@@ -194,7 +193,7 @@ class _Attacker:
         self.number = int(rows.counts.sum())
         named = plan.person if plan.publishes_keys else PERSON
         self.person = named if persons and plan.person is not None else None
-        self.unchecked: list[str] = []
+        self.unchecked: list[Message] = []
         self.order: tuple[str, ...] = ()
         if plan.output.order == "keep":
             self._add_order()
@@ -219,7 +218,7 @@ class _Attacker:
         if self.number <= MOST_AT_ONCE and hasattr(self.published, "texts"):
             self.order = (ROW_ORDER,)
         else:
-            self.unchecked.append(TOO_MANY.format(_quoted((ROW_ORDER,))))
+            self.unchecked.append(Message("note.unchecked_rows", names=quoted([Message("phrase.row_order")])))
 
     def _counted(self, columns: Sequence[str], count: CountBy) -> ValueCounts:
         """Count the rows by some columns; with the order among these, each row separately."""
@@ -242,12 +241,11 @@ class _Attacker:
         for place, name in enumerate(self.further):
             work -= self.number
             if work < 0:
-                left = _quoted(self.further[place:])
-                self.unchecked.append(TOO_MANY.format(left))
+                self.unchecked.append(Message("note.unchecked_rows", names=quoted(self.further[place:])))
                 break
             found += self._names(self._read_back((*self.known, name), (name,)))
         if len(self.further) > 1:
-            self.unchecked.append(Message("note.unchecked_pairs", names=_quoted(self.further)))
+            self.unchecked.append(Message("note.unchecked_pairs", names=quoted(self.further)))
         return tuple(dict.fromkeys(found))
 
     def broken(self, further: Sequence[str], judge: Judge) -> dict[str, Any]:
@@ -287,7 +285,7 @@ class _Attacker:
 
     def _names(self, back: ReadBack) -> tuple[str, ...]:
         if names := dict.fromkeys(entry[0] for entry in back.unchecked):
-            self.unchecked.append(Message("note.unchecked_values", names=_quoted([*names])))
+            self.unchecked.append(Message("note.unchecked_values", names=quoted(names)))
         sources = (*self.further, *self.order)
         return tuple(name for entry in back.inferences for name in entry.columns if name in sources)
 
@@ -321,7 +319,3 @@ class _Attacker:
 
 def _of(column: str | None) -> str:
     return "" if column is None else f' of "{column}"'
-
-
-def _quoted(names: Sequence[str]) -> str:
-    return " and ".join(f'"{name}"' for name in names)

@@ -7,6 +7,7 @@ from sfumato.engines.engine import Engine
 from sfumato.hierarchies.role_detection.profile import Profile
 from sfumato.hierarchies.role_detection.roles import may_name_persons, suggest
 from sfumato.hierarchies.role_detection.suggestion import Suggestion
+from sfumato.localization.messages import Message
 from sfumato.microdata.models.model import requested_class_size
 from sfumato.microdata.plan.model import REMOVED_ROLES, Plan
 from sfumato.pipelines.plan_suggestion.person_columns import constant_within, may_denote, repeated_names
@@ -17,7 +18,7 @@ _MOST_ROWS = 1_000_000
 _COARSER = 0.95
 
 
-def person_findings(plan: Plan, source: Engine, rows: int) -> tuple[dict[str, Any], tuple[str, ...]]:
+def person_findings(plan: Plan, source: Engine, rows: int) -> tuple[dict[str, Any], tuple[Message, ...]]:
     """Return the columns of persons that no model counts, by report key, and a warning if names of persons repeat."""
     looks = ColumnProfiles(plan, source)
     if uncounted := uncounted_persons(looks, rows):
@@ -33,7 +34,7 @@ class ColumnProfiles:
         self.plan, self.source = plan, source
         self._profiles: dict[str, Profile] = {}
         self._suggestions: dict[str, Suggestion] = {}
-        self.repeated_names: tuple[str, ...] | None = None
+        self.repeated_names: tuple[Message, ...] | None = None
 
     def readable(self, names: Sequence[str]) -> list[str]:
         """Return the columns whose values have texts."""
@@ -93,14 +94,14 @@ def _may_denote(looks: ColumnProfiles, name: str) -> bool:
     return may_denote(looks.profile(name), Suggestion("identifier", "", concept=looks.suggestion(name).concept))
 
 
-def repeated_persons(looks: ColumnProfiles) -> tuple[str, ...]:
+def repeated_persons(looks: ColumnProfiles) -> tuple[Message, ...]:
     """Return a warning if names of persons repeat and there is no person column; computed once."""
     if looks.repeated_names is None:
         looks.repeated_names = _repeated_names(looks)
     return looks.repeated_names
 
 
-def _repeated_names(looks: ColumnProfiles) -> tuple[str, ...]:
+def _repeated_names(looks: ColumnProfiles) -> tuple[Message, ...]:
     names = () if looks.plan.person is not None else looks.readable(looks.plan.named(*REMOVED_ROLES))
     profiles = {name: looks.profile(name) for name in names}
     suggestions = {name: looks.suggestion(name) for name in profiles}

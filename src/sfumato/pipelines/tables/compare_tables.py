@@ -1,6 +1,5 @@
 """Compare all methods on one table: suppressed cells, lost value, noise, disclosure, time; and coarser tables."""
 
-import json
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -11,7 +10,7 @@ import numpy as np
 
 from sfumato.atomic_folders import staged, write_text
 from sfumato.errors import PlanError, SfumatoError
-from sfumato.localization.messages import Message
+from sfumato.localization.messages import Message, to_json
 from sfumato.pipelines.tables.perturb import change
 from sfumato.pipelines.tables.protect import run
 from sfumato.pipelines.tables.protect_linked import plan_of, sheets_of
@@ -56,7 +55,7 @@ class TableComparison(TableRuns):
         """Write compare.html, compare.json and compare.txt atomically."""
         with staged(Path(folder)) as stage:
             write_text(stage / "compare.html", html(self))
-            write_text(stage / "compare.json", json.dumps(self.to_dict(), indent=2, ensure_ascii=False) + "\n")
+            write_text(stage / "compare.json", to_json(self.to_dict()) + "\n")
             write_text(stage / "compare.txt", text(self))
 
 
@@ -88,7 +87,9 @@ def compare_tables(
     made = replace(named, output=replace(named.output, files=()))
     unknown = [name for name in methods if name not in METHODS]
     if unknown:
-        raise PlanError("compare-tables.is_not_compared", hint="Valid: " + ", ".join(METHODS) + ".", name=unknown[0])
+        raise PlanError(
+            "compare-tables.is_not_compared", hint=Message("hint.valid", names=", ".join(METHODS)), name=unknown[0]
+        )
     parts = perturbed_parts(made, columns)
     base, keyed = _base(made, parts), _with_keys(columns, made, parts)
     runs = []
@@ -217,7 +218,7 @@ def _median(widths: Sequence[Any]) -> float | None:
     return round(float(np.median(finite)), 6) if finite else None
 
 
-def _proposals(plan: TablePlan, columns: TextColumns, seconds: float) -> tuple[str, ...]:
+def _proposals(plan: TablePlan, columns: TextColumns, seconds: float) -> tuple[Message, ...]:
     if seconds <= 0 or plan.table.cells is not None or not plan.primary:
         return ()
     found = redesign(replace(plan, perturbation=None), columns, within(seconds))

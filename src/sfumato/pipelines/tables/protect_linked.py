@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from sfumato.errors import PlanError, UnattainableError, ViolationError
-from sfumato.localization.messages import Message
+from sfumato.localization.messages import Message, joined
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.pipelines.tables.table_release import ProtectedTable, ProtectedTables
 from sfumato.pipelines.tables.table_source import errors_in
@@ -94,14 +94,14 @@ def _explained(error: UnattainableError, plan: TablePlan, chains: Sequence[Chain
     Either the codes of some columns are inconsistent in a few records, or dimensions determine each other. In that case
     all respondents of a group are in one category, whatever is suppressed.
     """
-    odd = [
-        f"{' and '.join(chain.columns)} ({len(chain.inconsistent)} of their combinations)"
+    odd = tuple(
+        Message("phrase.inconsistent", columns=joined(chain.columns), count=len(chain.inconsistent))
         for chain in chains
         if chain.inconsistent
-    ]
+    )
     reasons = [error.hint]
     if odd:
-        reasons.append(Message("hint.inconsistent_codes", columns=", ".join(odd)))
+        reasons.append(Message("hint.inconsistent_codes", columns=Message("names.list", names=odd)))
     if plan.table.group_disclosure:
         reasons.append(Message("hint.determined_dimensions"))
     return error.with_text(error.message, Message("sentences", parts=tuple(reasons)))

@@ -1,7 +1,6 @@
 """The result of `protect` for one or several tables: a report, a frame, a page, a folder."""
 
 import hashlib
-import json
 import re
 from abc import abstractmethod
 from collections.abc import Mapping
@@ -13,7 +12,7 @@ from typing import Any, Generic, TypeVar
 from sfumato.atomic_folders import make_private, staged, write_text
 from sfumato.delimited.dialect import Dialect
 from sfumato.delimited.records import delimited_text, plain_cell, read_lines
-from sfumato.localization.messages import words_in
+from sfumato.localization.messages import to_json, words_in
 from sfumato.report.annex import ANNEX, Annex, markdown
 from sfumato.report.html_page import fragment
 from sfumato.report.tables.annex import tables_annex
@@ -243,7 +242,7 @@ class TablesRelease(AbstractValue, Generic[Release_co], dict=True):
 def _write_evidence(report: Mapping[str, Any], plan: TablePlan, stage: Path, folder: Path) -> None:
     """Write report.json, and the plan for its final folder."""
     dated = {**report, DAY: date.today().isoformat()}
-    write_text(stage / "report.json", json.dumps(dated, indent=2, ensure_ascii=False) + "\n")
+    write_text(stage / "report.json", to_json(dated) + "\n")
     write_text(stage / "plan.yaml", written(table_plan_dict(plan, folder), width=80))
 
 

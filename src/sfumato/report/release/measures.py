@@ -172,7 +172,7 @@ def forcing_sentences(words: Messages, risk: Mapping[str, Any], levels: Mapping[
     for name, entry in (risk.get("forcing") or {}).items():
         if name in levels:
             counts = {"rows": words.count(entry["rows"]), "level": levels[name], "finer": entry["level"]}
-            yield words["said.forcing"].format(column=name, **counts)
+            yield words["report.forcing"].format(column=name, **counts)
 
 
 def trade_off_sentences(

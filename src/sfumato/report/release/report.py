@@ -1,6 +1,5 @@
 """Write the report of a release as text for the terminal, HTML page, notebook fragment, and report files."""
 
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from html import escape
@@ -9,7 +8,7 @@ from typing import Any
 
 from sfumato.hierarchies.registry import hierarchy_words
 from sfumato.localization.lists import MOST_NAMES, ListMessage, enumeration, names_told
-from sfumato.localization.messages import Messages, words_in, words_on_persons
+from sfumato.localization.messages import Messages, to_json, words_in, words_on_persons
 from sfumato.microdata.release_report import EXTERNAL_CHECKSUMS, Report
 from sfumato.report import html_page as approval
 from sfumato.report.checks import attack_section, framed, policy_section
@@ -244,7 +243,7 @@ def external_checksums(texts: Mapping[str, str]) -> dict[str, str]:
 
 
 def _json(content: dict[str, Any]) -> str:
-    return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
+    return to_json(content) + "\n"
 
 
 def metrics(dossier: ReportData) -> dict[str, Any]:

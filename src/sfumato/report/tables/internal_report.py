@@ -15,8 +15,7 @@ from sfumato.report.html_page import Decision, listing, long_table, page, paragr
 from sfumato.report.tables.limitations import INSIDERS, MOST_ROWS, known_section, less_promised, limits, named
 from sfumato.report.tables.page import audit_words, leaks, not_promised, verdict
 from sfumato.report.tables.perturbed import (
-    NO_PROMISE,
-    UNCHANGED,
+    has_warning,
     loss_sentences,
     method_words,
     perturbed_limits,
@@ -324,7 +323,11 @@ def changed_house(changed: PerturbedResult, report: Mapping[str, Any], papers: D
     teller = ReportWriter(words, changed.plan, report)
     said, *why = verdict_words(words, changed, changed.promised)
     mark = "verdict" if changed.attacked else "verdict not"
-    checked = [*why, words["noised.checked"], *([words.text(UNCHANGED)] if UNCHANGED in report["warnings"] else [])]
+    checked = [
+        *why,
+        words["noised.checked"],
+        *([words["noised.nothing_changed"]] if has_warning(report, "noised.nothing_changed") else []),
+    ]
     box = f'<div class="{mark}"><strong>{escape(said)}</strong>{"".join(map(paragraph, checked))}</div>'
     return house_page(teller, changed_story(teller), box, papers)
 
@@ -335,7 +338,7 @@ def changed_story(teller: ReportWriter) -> ReportContent:
     noise = report["noise"]
     return ReportContent(
         words["noised.house_title"],
-        list(perturbed_limits(words, NO_PROMISE not in report["warnings"])),
+        list(perturbed_limits(words, not has_warning(report, "noised.no_guarantee"))),
         [
             (words.count(report["cells"]), words["tabled.cells"]),
             (words.count(noise["changed"]), words["case.changed"]),

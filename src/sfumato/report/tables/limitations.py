@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from sfumato.localization.messages import Messages
+from sfumato.localization.messages import Message, Messages
 from sfumato.report.html_page import long_table, paragraph, section
-from sfumato.tables.attack.findings import EVERYONE, KNOWN, ReducedLevel
+from sfumato.tables.attack.findings import EVERYONE, ReducedLevel
 from sfumato.tables.cells.table_part import TablePart
 from sfumato.tables.plan.sections import COUNT
 from sfumato.tables.plan.table_plan import TablePlan
@@ -64,13 +64,10 @@ def limits(words: Messages, plan: TablePlan, ranges: bool) -> Iterator[str]:
     yield words["tabled.not.more"]
 
 
-UNATTACKED = "Not audited, therefore not guaranteed:"
-
-
-def not_audited(parts: Iterable[TablePart]) -> list[str]:
+def not_audited(parts: Iterable[TablePart]) -> list[Message]:
     """Return what was not audited in some parts, each once."""
     said = dict.fromkeys(what for part in parts for what in part.not_audited)
-    return [f"{UNATTACKED} {what}" for what in said]
+    return [Message("note.not_audited", what=what) for what in said]
 
 
 def unattacked_words(words: Messages, answer: TableAnswer[Any]) -> list[str]:
@@ -101,11 +98,10 @@ def known_cells(report: Mapping[str, Any]) -> int:
     return len({one["cell"] for one in report.get("inherent_disclosure", ())})
 
 
-def known_note(report: Mapping[str, Any]) -> list[str]:
+def known_note(report: Mapping[str, Any]) -> list[Message]:
     """Return the note that protection levels were lowered, if they were."""
     count = known_cells(report)
-    cells = "cell" if count == 1 else "cells"
-    return [f"Of {count:,} unsafe {cells} {KNOWN}; report.json lists them."] if count else []
+    return [Message("note.known_cells_count", count=count)] if count else []
 
 
 def tidy(value: float) -> float | int:

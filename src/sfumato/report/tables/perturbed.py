@@ -5,19 +5,21 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.localization.messages import Messages, words_in
+from sfumato.localization.messages import Message, Messages, words_in
 from sfumato.report.tables.limitations import not_audited, unattacked_words
 from sfumato.tables.noise.perturbed import PerturbedCells, PerturbedResult
 from sfumato.version import __version__
 
-NO_PROMISE = "No rule classifies a cell as sensitive, so nothing is guaranteed; below is what data users can compute."
-UNCHANGED = "Do not hand it out unless its numbers may be known: not one of them was changed."
+
+def has_warning(report: Mapping[str, Any], code: str) -> bool:
+    """Return whether a report has the warning of a code."""
+    return any(isinstance(one, Message) and one.code == code for one in report["warnings"])
 
 
 def metrics(changed: PerturbedResult) -> dict[str, Any]:
     """Return the metrics of report.json."""
     method, off = changed.plan.perturbation, noise(changed.parts)
-    said = [] if changed.promised else [NO_PROMISE]
+    said = [] if changed.promised else [Message("noised.no_guarantee")]
     return {
         "version": __version__,
         "method": "" if method is None else method.name,
@@ -31,7 +33,7 @@ def metrics(changed: PerturbedResult) -> dict[str, Any]:
         "attacked": changed.attacked,
         "warnings": [
             *said,
-            *([] if off["changed"] else [UNCHANGED]),
+            *([] if off["changed"] else [Message("noised.nothing_changed")]),
             *not_audited(part.part for part in changed.parts),
         ],
         "seconds": {stage: round(seconds, 4) for stage, seconds in changed.seconds.items()},
@@ -45,7 +47,7 @@ def verdict_words(words: Messages, changed: PerturbedResult, promised: bool) -> 
         promised: Whether there is a guarantee: by the plan alone, for publication.
     """
     if not promised:
-        return [words.text(NO_PROMISE)]
+        return [words["noised.no_guarantee"]]
     return unattacked_words(words, changed) or [words["noised.holds"]]
 
 

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from sfumato.localization.messages import Message
 from sfumato.report.tables import perturbed
-from sfumato.report.tables.limitations import UNATTACKED, known_figures, known_note, not_audited, tidy
+from sfumato.report.tables.limitations import known_figures, known_note, not_audited, tidy
 from sfumato.tables.attack.findings import Audit, Finding, known_line
 from sfumato.tables.cell_labels import cells_named, span
 from sfumato.tables.cells.columns import TextColumns
@@ -28,11 +29,6 @@ ALL_UNSAFE = (
     "Every masked cell was taken for unsafe: the format has no mark for cells that are masked only to protect others."
 )
 UNLISTED = "Taken to be empty, for the file has no row of them and no number shows what they are:"
-NOTHING_UNSAFE = (
-    "No rule of the plan classifies a cell as sensitive, so nothing is suppressed and "
-    "nothing is guaranteed. Check that the rules fit the table."
-)
-WARNING = "The original's answer, faults included: the attacker gets through. Do not publish it."
 
 
 def metrics(protected: SuppressedTable) -> dict[str, Any]:
@@ -67,8 +63,8 @@ def metrics(protected: SuppressedTable) -> dict[str, Any]:
         ],
         "seconds": {stage: round(seconds, 4) for stage, seconds in protected.seconds.items()},
         "warnings": [
-            *([] if protected.passed else [WARNING]),
-            *([] if masked else [NOTHING_UNSAFE]),
+            *([] if protected.passed else [Message("tabled.disclosing")]),
+            *([] if masked else [Message("tabled.nothing_sensitive")]),
             *not_audited(part.part for part in protected.parts),
         ],
         "input_sha256": _digest(protected.source),
@@ -181,7 +177,7 @@ def review_lines(review: Audit) -> list[str]:
         *(f"Not judged: rule {name}, for the table lacks its columns" for name in review.unjudged),
         *([f"{UNLISTED} {cells_named(review.unlisted)}."] if review.unlisted else []),
         *(f"{one.what} ({one.code})" for one in review.unexplained),
-        *(f"{UNATTACKED} {what}" for what in review.not_audited),
+        *(Message("note.not_audited", what=what) for what in review.not_audited),
     ]
 
 

@@ -15,6 +15,7 @@ from fastapi.security import APIKeyHeader, HTTPAuthorizationCredentials, HTTPBea
 from starlette.requests import HTTPConnection
 
 from sfumato.errors import PlanError
+from sfumato.localization.messages import Message
 from sfumato.service.access.keys import KeyFile
 from sfumato.service.access.openid import OpenId, Provider
 from sfumato.service.access.sessions import ANYONE, Scope, Sessions, SignedIn, User, session_secret
@@ -164,13 +165,11 @@ class Authenticator(Value):
             connection.state.kept_out = True  # the audit log records every refusal
             raise
         if user is None:
-            what = (
-                "A valid API key is needed (header X-API-Key)." if self.keys else "You must sign in first (/sign-in)."
-            )
+            what = Message("request.key_needed" if self.keys else "request.sign_in_needed")
             raise RefusedError("access.key", what, {"www-authenticate": "Bearer"})
         connection.state.user = user
         if scope not in user.scopes:
-            raise RefusedError("access.scope", f"This key is not for {scope}; ask for one whose scopes name it.")
+            raise RefusedError("access.scope", Message("request.scope", scope=scope))
         return user
 
 

@@ -106,29 +106,30 @@ def read_keys(path: Path) -> tuple[Key, ...]:
     entries = [(number, line.strip()) for number, line in enumerate(lines, 1)]
     keys = tuple(_key(line, number, path) for number, line in entries if line and line[0] != "#")
     if not keys:
-        raise _no_keys(f"{path.name} has no key.")
+        raise _no_keys("none", path)
     return keys
 
 
 def _key(line: str, number: int, path: Path) -> Key:
     match = LINE.fullmatch(line)
     if match is None:
-        raise _no_keys(f"line {number} of {path.name} is not name:sha256.")
+        raise _no_keys("line", path, number)
     notes = dict(note.split("=", 1) for note in match["rest"].split())
     scopes = tuple(notes.get("scopes", ",".join(SCOPES)).split(","))
     role = notes.get("role", "user")
     try:
         days = {name: date.fromisoformat(notes[name]) for name in ("expires", "revoked") if name in notes}
     except ValueError:
-        raise _no_keys(f"line {number} of {path.name} has a date that is none.") from None
+        raise _no_keys("date", path, number) from None
     if set(notes) - set(NOTES) or set(scopes) - set(SCOPES) or role not in ROLES:
-        raise _no_keys(f"line {number} of {path.name} names a role, scope or note that is not known.")
+        raise _no_keys("word", path, number)
     known = tuple(scope for scope in SCOPES if scope in scopes)
     return Key(match["name"], match["hash"], role, known, days.get("expires"), days.get("revoked"))
 
 
-def _no_keys(what: str) -> PlanError:
-    return PlanError("api-keys", message=what, hint=Message("hint.make_line_sfumato_keys"))
+def _no_keys(what: str, path: Path, number: int = 0) -> PlanError:
+    message = Message(f"error.plan.api-keys.{what}", name=path.name, **({"line": number} if number else {}))
+    return PlanError("api-keys", message=message, hint=Message("hint.make_line_sfumato_keys"))
 
 
 class KeyFile:
@@ -189,7 +190,7 @@ class KeyFile:
         self._look()
         keys = self._read[1]
         if keys is None:
-            what = "The file of keys cannot be read; nobody can sign in."
+            what = Message("request.no_keys")
             raise RefusedError("access.keys", what, {"retry-after": "60"})
         return keys
 

@@ -116,7 +116,7 @@ def _from_provider(door: Authenticator, openid: OpenId):  # type: ignore[no-unty
         except SignInError as error:
             LOG.warning(json.dumps({"sign-in": str(error)}))
             await _note(door, "", "sign-in refused")
-            raise RefusedError("access.openid", "The sign-in did not succeed; begin again at /sign-in.") from None
+            raise RefusedError("access.openid", Message("request.sign_in_failed")) from None
         return await _admitted(door, request, user, attempt.target)
 
     return come_back

@@ -74,7 +74,7 @@ class Endpoints(Value):
         request = validate(GraphRequest, parse_json(body, self.limits))
         nodes = _objects(request.data)
         if nodes > self.limits.nodes:
-            raise RefusedError("limit.nodes", f"The document has more than {self.limits.nodes} objects.")
+            raise RefusedError("limit.nodes", Message("request.nodes", most=self.limits.nodes))
         options = DocumentRequest(request.buckets, request.passThrough, request.seed)
         self._check_at_hand(request.address())
         classes = self.sources.classes(request.address())
@@ -104,9 +104,9 @@ class Endpoints(Value):
 
     def _check_number(self, records: list[dict[str, Any]]) -> None:
         if len(set().union(*records)) > self.limits.attributes:
-            raise RefusedError("limit.attributes", f"The records have more than {self.limits.attributes} attributes.")
+            raise RefusedError("limit.attributes", Message("request.attributes", most=self.limits.attributes))
         if len(records) > self.limits.records:
-            raise RefusedError("limit.records", f"There are more than {self.limits.records} records.")
+            raise RefusedError("limit.records", Message("request.records", most=self.limits.records))
 
 
 @lru_cache(CONFIGURATIONS)
@@ -157,7 +157,7 @@ def _answer(content: Any, records: int) -> EndpointResponse:
     try:
         return EndpointResponse(to_json(content), records)
     except ValueError:
-        raise RefusedError("data.infinite", "A number of the data is too large to be written.") from None
+        raise RefusedError("data.infinite", Message("request.infinite")) from None
 
 
 def answer_arxaas(name: Operation, body: bytes, limits: Limits) -> EndpointResponse:
@@ -220,4 +220,4 @@ def _text(value: Cell) -> str | None:
 
 def _check_number(rows: int, limits: Limits) -> None:
     if rows > limits.records:
-        raise RefusedError("limit.records", f"There are more than {limits.records} rows.")
+        raise RefusedError("limit.records", Message("request.rows", most=limits.records))

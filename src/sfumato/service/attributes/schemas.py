@@ -138,7 +138,7 @@ def validate(model: type[Request], value: Any) -> Request:
     if first["type"] == "too_short" and first["loc"] == ("data",):
         raise RefusedError("data.empty", Message("error.part.there_are_no_data"))
     shown = "; ".join(dict.fromkeys(_said(fault["loc"], fault["msg"]) for fault in faults[:5]))
-    raise RefusedError("body.schema", shown)
+    raise RefusedError("body.schema", Message("verbatim", text=shown))
 
 
 def missing(name: str) -> RefusedError:

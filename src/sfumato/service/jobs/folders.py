@@ -12,6 +12,7 @@ from collections.abc import Container, Mapping
 from contextlib import suppress
 from pathlib import Path
 
+from sfumato.localization.messages import Message
 from sfumato.service.jobs.store import Job
 from sfumato.service.problems import RefusedError
 from sfumato.service.settings import JobSettings
@@ -112,9 +113,6 @@ PRESENCE = ".servers"
 LEAST_BYTES = 1_000_000
 # A running job is ended if free space falls below this proportion of the minimum for new jobs.
 ENDING_SHARE = 0.5
-NO_ROOM = (
-    "The disk of jobs was nearly full, and this job was ended; nothing was published. Try again when there is room."
-)
 
 
 def no_space() -> OSError:
@@ -124,7 +122,7 @@ def no_space() -> OSError:
 
 def no_room() -> RefusedError:
     """Return the error of a job that was ended for lack of disk space."""
-    return RefusedError("limit.disk", NO_ROOM)
+    return RefusedError("limit.disk", Message("request.disk_full"))
 
 
 class DiskSpace:

@@ -30,9 +30,7 @@ def read_plan_text(text: str) -> Any:
     import yaml
 
     if len(text) > MOST_CHARACTERS:
-        raise RefusedError(
-            "limit.plan", f"A plan has at most {MOST_CHARACTERS:,} characters; send hierarchies as files."
-        )
+        raise RefusedError("limit.plan", Message("request.plan_too_long", most=MOST_CHARACTERS))
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
         content = _json(text)
@@ -75,9 +73,9 @@ def _check_events(events: Iterator[Any]) -> None:
     for event in events:
         depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
         if depth > MOST_DEPTH:
-            raise RefusedError("limit.depth", f"A plan is at most {MOST_DEPTH} levels deep.")
+            raise RefusedError("limit.depth", Message("request.plan_too_deep", most=MOST_DEPTH))
         if isinstance(event, yaml.AliasEvent):
-            raise RefusedError("jobs.plan", "References (& and *) are not taken in plans.")
+            raise RefusedError("jobs.plan", Message("request.plan_references"))
 
 
 def check_plan(plan: dict[str, Any], kind: str, files: Container[str]) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from sfumato.attributes.fetching import Fetcher
 from sfumato.errors import EngineError, InternalError, SfumatoError
+from sfumato.localization.messages import Message
 from sfumato.service.access.authentication import AuditLog
 from sfumato.service.jobs.database import StoreUnavailableError, open_database
 from sfumato.service.jobs.folders import Deadlines, DiskSpace, Folders, ServerLock, bounded, erase, no_room, size_of
@@ -24,7 +25,6 @@ from sfumato.service.workers.messages import CrashedError, ProgressMessage, Work
 from sfumato.service.workers.process import WorkerLimits
 
 MOST_ATTEMPTS = 2
-STOPPED = "The server stopped twice while this job ran. Send it again."
 LOG = logging.getLogger("sfumato.service")
 POLL_SECONDS = 0.5
 RETRY_SECONDS = 1.0
@@ -207,7 +207,7 @@ class Pool:
             self._insist(partial(self.store.requeue, job))
         except Exception as error:  # an error in one job must not end the thread
             LOG.error(json.dumps({"job": job.id, "error": type(error).__name__}))
-            self._insist(partial(self._fail, job, "internal", "An internal error; nothing was published."))
+            self._insist(partial(self._fail, job, "internal", Message("request.internal")))
 
     def _run(self, job: Job) -> None:
         try:
@@ -283,22 +283,22 @@ class Pool:
         elif self._stopping.is_set():
             self.store.requeue(job)
         elif isinstance(fault, SfumatoError | RefusedError):
-            self._fail(job, fault.code, str(fault))
+            self._fail(job, fault.code, fault.what if isinstance(fault, RefusedError) else fault.text)
         elif isinstance(fault, CrashedError):
             LOG.error(json.dumps({"job": job.id, "error": fault.kind, "at": fault.place}))
-            self._fail(job, "internal", "An internal error; nothing was published.")
+            self._fail(job, "internal", Message("request.internal"))
         else:
             self._fail(job, *self._why(worker.status or 0, seconds))
 
-    def _why(self, status: int, seconds: float) -> tuple[str, str]:
+    def _why(self, status: int, seconds: float) -> tuple[str, Message]:
         if seconds >= self.settings.seconds:
-            return "limit.time", f"The job took longer than {self.settings.seconds:g} seconds."
+            return "limit.time", Message("request.too_long", seconds=self.settings.seconds)
         if status < 0:
             name = signal.Signals(-status).name
-            return "internal.worker", f"The process of this job was ended ({name}), perhaps for lack of memory."
-        return "internal.worker", "The process of this job ended without a result, perhaps for lack of memory."
+            return "internal.worker", Message("request.job_ended", name=name)
+        return "internal.worker", Message("request.no_result")
 
-    def _fail(self, job: Job, code: str, message: str) -> None:
+    def _fail(self, job: Job, code: str, message: Message) -> None:
         """Record that a job failed, and delete its files."""
         ending = Ending("failed", self.settings.keep_seconds, code, message)
         if self.store.conclude(job, ending, lambda: erase(self.folder(job.id))):
@@ -331,7 +331,7 @@ class Maintenance:
         elif job.attempts < MOST_ATTEMPTS and (folder / "request.json").exists():
             self._store.requeue(job)
         else:
-            ending = Ending("failed", self._settings.keep_seconds, "internal.stopped", STOPPED)
+            ending = Ending("failed", self._settings.keep_seconds, "internal.stopped", Message("request.stopped_twice"))
             self._store.conclude(job, ending, lambda: erase(folder))
 
     def tidy(self) -> None:

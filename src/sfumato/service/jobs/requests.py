@@ -162,7 +162,7 @@ async def receive_request(
         return
     body = parse_json(await receive(request, limits), limits)
     if not isinstance(body, dict):
-        raise RefusedError("jobs.body", "The body must be an object with kind, plan and source.")
+        raise RefusedError("jobs.body", Message("request.job_body"))
     yield await asyncio.to_thread(_request, body, {}, settings, release_of)
 
 
@@ -188,7 +188,7 @@ async def _form(request: Request, settings: JobSettings, limits: Limits) -> Form
     except Exception as error:  # any error in a form; its text may quote the form
         if is_disk_full(error):
             raise
-        raise RefusedError("jobs.form", "The form cannot be read.") from None
+        raise RefusedError("jobs.form", Message("request.job_form")) from None
 
 
 class _Counted:
@@ -215,14 +215,14 @@ class _Counted:
 
 
 def _too_large(settings: JobSettings) -> RefusedError:
-    what = f"The request is larger than {settings.upload_bytes} bytes."
+    what = Message("request.request_too_large", bytes=settings.upload_bytes)
     return RefusedError("limit.body", what, {"connection": "close"})
 
 
 def _of_form(form: FormData, settings: JobSettings, release_of: ReleaseOf) -> JobRequest:
     for name in ONCE:
         if len(form.getlist(name)) > 1:
-            raise RefusedError(f"jobs.{name}", f"The form has the field {name} more than once; send it once.")
+            raise RefusedError(f"jobs.{name}", Message("request.repeated_field", name=name))
     plan = form.get("plan")
     text = plan.file.read(MOST_BYTES + 1).decode("utf-8", "replace") if isinstance(plan, UploadFile) else plan
     files: dict[str, BinaryIO | Path] = {}
@@ -230,7 +230,7 @@ def _of_form(form: FormData, settings: JobSettings, release_of: ReleaseOf) -> Jo
         if isinstance(upload, UploadFile) and upload is not plan and (upload.filename or upload.size):
             name = _name(upload.filename)
             if name in files:
-                raise RefusedError("jobs.file-name", "Two files have the same name.")
+                raise RefusedError("jobs.file-name", Message("request.repeated_file"))
             files[name] = upload.file
     parameters = _json(form.get("parameters") or "{}", "parameters")
     return _request({**form, "plan": text, "parameters": parameters}, files, settings, release_of)
@@ -239,7 +239,7 @@ def _of_form(form: FormData, settings: JobSettings, release_of: ReleaseOf) -> Jo
 def _name(sent: str | None) -> str:
     name = Path((sent or "").replace("\\", "/")).name
     if not NAME.fullmatch(name) or name == "plan.yaml":
-        raise RefusedError("jobs.file-name", "A file needs a plain name: letters, digits, dots, hyphens, spaces.")
+        raise RefusedError("jobs.file-name", Message("request.file_name"))
     return name
 
 
@@ -247,7 +247,7 @@ def _json(text: Any, name: str) -> Any:
     try:
         return json.loads(text)
     except (TypeError, ValueError, RecursionError):
-        raise RefusedError(f"jobs.{name}", f"{name} is not valid JSON.") from None
+        raise RefusedError(f"jobs.{name}", Message("request.no_json", name=name)) from None
 
 
 def _request(
@@ -255,15 +255,15 @@ def _request(
 ) -> JobRequest:
     kind, plan, source = fields.get("kind"), fields.get("plan"), fields.get("source")
     if kind not in KINDS:
-        raise RefusedError("jobs.kind", f"kind must be one of {', '.join(KINDS)}.")
+        raise RefusedError("jobs.kind", Message("request.job_kind", names=", ".join(KINDS)))
     parameters = {} if fields.get("parameters") is None else fields["parameters"]
     _check_parameters(kind, parameters)
     if parameters.get("engine") == "spark" and settings.spark is None:
-        raise RefusedError("jobs.engine", "This server knows no Spark cluster (its operator names one by --spark).")
+        raise RefusedError("jobs.engine", Message("request.no_spark"))
     webhook = read_webhook(fields.get("webhook"), fields.get("webhookSecret"))
     content = read_plan_text(plan) if isinstance(plan, str) else plan
     if not isinstance(content, dict):
-        raise RefusedError("jobs.plan", "The plan is missing or not a mapping.")
+        raise RefusedError("jobs.plan", Message("request.job_plan"))
     if source is not None:
         files[_name(str(source))] = _server_source(source, settings)
     complete = _with_source(content, kind, files, source)
@@ -283,15 +283,15 @@ def _check_parameters(kind: Kind, parameters: Any) -> None:
     try:
         read(PARAMETERS.get(kind, RecordSchema({}, dict)), parameters, "parameters")
     except PlanError as error:
-        raise RefusedError("jobs.parameters", str(error)) from None
+        raise RefusedError("jobs.parameters", error.text) from None
 
 
 def _server_source(source: Any, settings: JobSettings) -> Path:
     """Return a file in the server's folder of sources, never outside it."""
     if settings.sources is None:
-        raise RefusedError("jobs.source", "This server offers no sources; send the file along.")
+        raise RefusedError("jobs.source", Message("request.no_sources"))
     if not isinstance(source, str) or not source.isprintable():  # a lone surrogate is not printable, either
-        raise RefusedError("jobs.source", "source must be the name of a file.")
+        raise RefusedError("jobs.source", Message("request.source_name"))
     path = inside(settings.sources, source)
     if path is None:
         raise RefusedError("jobs.source", Message("error.part.there_is_no_such"), status=HTTPStatus.NOT_FOUND)
@@ -311,7 +311,7 @@ def _with_source(plan: dict[str, Any], kind: Kind, files: Mapping[str, BinaryIO 
         data = _unnamed(plan, data)
     named = Path(str(source)).name if source is not None else data[0] if len(data) == 1 else None
     if source is not None and own not in (None, named):
-        raise RefusedError("jobs.source", "The plan names another source than the request.")
+        raise RefusedError("jobs.source", Message("request.other_source"))
     if own is not None or named is None or any(inner.get(key) for key in ("cells", "microdata")):
         return plan
     # Several tables of one file are tabulated from its rows.
@@ -327,10 +327,7 @@ def _unnamed(plan: Mapping[str, Any], files: list[str]) -> list[str]:
     texts = set(_texts(plan))
     unnamed = [name for name in files if name not in texts]
     if len(unnamed) > 1:
-        what = (
-            "Several files came that the plan does not name; say in the plan which of them is the source of the data."
-        )
-        raise RefusedError("jobs.files", what)
+        raise RefusedError("jobs.files", Message("request.unnamed_files"))
     return unnamed
 
 

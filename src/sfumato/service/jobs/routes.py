@@ -47,7 +47,7 @@ def submit(pool: Pool, request: JobRequest, owner: str, idempotency: str | None 
         erase(pool.folder(job_id))
         pool.webhooks.drop(job_id)
         if job.digest != fingerprint:
-            what = "The idempotency key was used for another request."
+            what = Message("request.other_request")
             raise RefusedError("jobs.idempotency", what, status=HTTPStatus.CONFLICT)
     pool.wake()
     return job
@@ -63,18 +63,18 @@ def check_room(pool: Pool, owner: str) -> None:
     if not pool.room.takes_jobs():
         raise no_space()
     if pool.store.counts()["queued"] >= pool.settings.waiting:
-        raise _busy("limit.busy", "Too many jobs wait; try again later.")
+        raise _busy("limit.busy", Message("request.jobs_busy"))
     if owner and pool.store.use_of(owner)[0] >= pool.settings.user_jobs:
-        raise _busy("limit.user-jobs", f"At most {pool.settings.user_jobs} jobs of one user wait or run; try later.")
+        raise _busy("limit.user-jobs", Message("request.user_jobs", most=pool.settings.user_jobs))
 
 
 def _check_quota(pool: Pool, owner: str, size: int) -> None:
     if owner and pool.store.use_of(owner)[1] + size > pool.settings.user_bytes:
-        what = f"Your jobs and results take more than {pool.settings.user_bytes} bytes; erase some of them."
+        what = Message("request.quota", bytes=pool.settings.user_bytes)
         raise RefusedError("limit.quota", what)
 
 
-def _busy(code: str, what: str) -> RefusedError:
+def _busy(code: str, what: Message) -> RefusedError:
     return RefusedError(code, what, {"retry-after": "10"})
 
 
@@ -177,7 +177,7 @@ class JobEndpoints:
     async def create(self, request: Request) -> Response:
         key = request.headers.get("idempotency-key")
         if key is not None and not 8 <= len(key) <= 200:
-            raise RefusedError("jobs.idempotency", "An idempotency key has 8 to 200 characters.")
+            raise RefusedError("jobs.idempotency", Message("request.idempotency_key"))
         owner = user_of(request).owner
         await asyncio.to_thread(check_room, self._pool, owner)
         release_of = partial(self._pool.release_of, owner)
@@ -192,7 +192,7 @@ class JobEndpoints:
     def list(self, request: Request, limit: Limit = 50, before: float | None = None, all: bool = False) -> Response:
         user = user_of(request)
         if not user.name:
-            raise RefusedError("access.nobody", "Jobs are listed for users; nobody signs in here.")
+            raise RefusedError("access.nobody", Message("request.no_users"))
         if all and user.role != "admin":
             raise RefusedError("access.role", Message("error.part.only_admins"))
         jobs = self._pool.store.of_owner(None if all else user.owner, limit, before)

@@ -7,6 +7,7 @@ import uuid
 from collections.abc import Callable
 from typing import Any, Literal
 
+from sfumato.localization.messages import Message, from_json, to_json
 from sfumato.service.jobs.database import Database, Transaction
 from sfumato.values import Value
 
@@ -68,7 +69,7 @@ class Ending(Value):
     state: State
     keep_seconds: float
     code: str | None = None
-    message: str | None = None
+    message: Message | None = None
     bytes: int = 0
 
 
@@ -126,7 +127,7 @@ class JobStore:
 
     def _several(self, where: str, values: tuple[Any, ...]) -> list[Job]:
         with self._database.transaction(writes=False) as transaction:
-            return [Job(**row) for row in transaction.run(f"SELECT * FROM jobs WHERE {where}", values).rows]
+            return [_job(row) for row in transaction.run(f"SELECT * FROM jobs WHERE {where}", values).rows]
 
     def counts(self) -> dict[State, int]:
         """Return the number of jobs in each state."""
@@ -170,7 +171,9 @@ class JobStore:
 
     def advance(self, job: Job, stage: str, done: int, whole: int) -> bool:
         """Record the progress of a running job, and return whether it still belongs to this server."""
-        return self._change("stage = ?, done = ?, whole = ?", (stage, done, whole), RUNNING, _run(job))
+        return self._change(
+            "stage = ?, done = ?, whole = ?", (to_json(stage, indent=None), done, whole), RUNNING, _run(job)
+        )
 
     def conclude(self, job: Job, ending: Ending, before: Callable[[], None] = lambda: None) -> bool:
         """Record how a job ended, if it still belongs to this server; `before` is called in the same transaction."""
@@ -185,7 +188,7 @@ class JobStore:
         columns = "state = ?, finished = ?, expires = ?, code = ?, message = ?, bytes = ?"
         with self._database.transaction() as transaction:
             end = (ending.state, transaction.now, transaction.now + ending.keep_seconds)
-            rest = (ending.code, ending.message, ending.bytes)
+            rest = (ending.code, ending.message and to_json(ending.message, indent=None), ending.bytes)
             changed = transaction.run(f"UPDATE jobs SET {columns} WHERE {where}", (*end, *rest, *values))
             if changed.count:
                 before()
@@ -210,9 +213,15 @@ def _run(job: Job) -> tuple[Any, ...]:
     return (job.id, job.server, job.attempts)
 
 
+def _job(row: dict[str, Any]) -> Job:
+    """Return the job of a row; its texts are stored with their codes, so that every page shows its own language."""
+    texts = {name: row[name] and from_json(row[name]) for name in ("stage", "message")}
+    return Job(**row | texts)
+
+
 def _one(transaction: Transaction, where: str, values: tuple[Any, ...]) -> Job | None:
     rows = transaction.run(f"SELECT * FROM jobs WHERE {where}", values).rows
-    return Job(**rows[0]) if rows else None
+    return _job(rows[0]) if rows else None
 
 
 def _existing(transaction: Transaction, where: str, values: tuple[Any, ...]) -> Job:

@@ -54,7 +54,7 @@ def read_webhook(address: Any, secret: Any) -> Webhook | None:
             return Webhook(address, secret)
     except ValueError:
         pass
-    what = f"A webhook is an address and a secret of {SHORTEST_SECRET} to {LONGEST_SECRET} characters."
+    what = Message("request.webhook", least=SHORTEST_SECRET, most=LONGEST_SECRET)
     raise RefusedError("jobs.webhook", what)
 
 

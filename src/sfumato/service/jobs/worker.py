@@ -10,6 +10,7 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sfumato.localization.messages import to_json
 from sfumato.service.settings import temporary_folder
 
 if TYPE_CHECKING:
@@ -92,7 +93,7 @@ def _risk(plan: Path, result: Path, parameters: dict[str, Any], tell: ProgressCa
     report = risk(None, plan=plan, **parameters)
     with staged(result) as stage:
         write_text(stage / "report.html", page_of(report, report.language))
-        write_text(stage / "report.json", json.dumps(report.to_dict(), indent=2, ensure_ascii=False) + "\n")
+        write_text(stage / "report.json", to_json(report.to_dict()) + "\n")
 
 
 def _compare(plan: Path, result: Path, parameters: dict[str, Any], tell: ProgressCallback) -> None:

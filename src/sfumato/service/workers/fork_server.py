@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.errors import EngineError
+from sfumato.localization.messages import Message
 from sfumato.service.problems import RefusedError
 from sfumato.service.workers import messages
 from sfumato.service.workers.messages import (
@@ -324,8 +325,8 @@ def run_once(
         if watch.cancelled:
             raise CancelledWorkError from None
         if time.monotonic() - watch.heard >= seconds:
-            raise RefusedError("limit.time", f"The work took longer than {seconds:g} seconds.") from None
-        what = "The process of this work was ended, perhaps for lack of memory."
+            raise RefusedError("limit.time", Message("request.too_long", seconds=seconds)) from None
+        what = Message("request.process_ended")
         raise RefusedError("internal.worker", what) from None
     finally:
         done.set()

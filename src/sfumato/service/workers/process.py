@@ -203,7 +203,7 @@ def outcome(call: WorkerCall, connection: socket.socket) -> ResultMessage | Fail
 
 def too_large() -> RefusedError:
     """Return the error for work that exceeds its memory limit."""
-    return RefusedError("limit.memory", "The work needs more memory than it may use.")
+    return RefusedError("limit.memory", Message("request.memory"))
 
 
 def _function(target: str) -> Callable[..., Any]:

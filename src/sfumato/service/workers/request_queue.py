@@ -103,12 +103,12 @@ class RequestQueue:
         except TimeoutError:
             raise RefusedError("limit.time", Message("error.part.the_work_took_too")) from None
         except _NoWorkerError:
-            what = "No process can be started that would do this; try again."
+            what = Message("request.no_process")
             raise RefusedError(
                 "internal.worker", what, {"retry-after": "10"}, status=HTTPStatus.SERVICE_UNAVAILABLE
             ) from None
         except WorkerEndedError:
-            what = "The process of this request was ended; nothing was anonymized."
+            what = Message("request.request_ended")
             raise RefusedError("internal.worker", what) from None
 
     async def _done(self, call: WorkerCall, lane: AbstractAsyncContextManager[None]) -> Any:
@@ -136,7 +136,7 @@ class RequestQueue:
     def _place(self) -> Iterator[None]:
         """Reserve a place among the running and waiting calls."""
         if self._waiting >= self._limits.waiting:
-            raise RefusedError("limit.busy", "The service is busy; try again.", {"retry-after": "1"})
+            raise RefusedError("limit.busy", Message("request.busy"), {"retry-after": "1"})
         self._waiting += 1
         try:
             yield

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from sfumato.delimited.opening import open_text, wide_encoding
-from sfumato.errors import DataError, PlanError
+from sfumato.errors import DataError, Hint, PlanError
 from sfumato.localization.messages import Message
 from sfumato.tables.cells.columns import finite
 
@@ -16,8 +16,8 @@ def wrong(
     code: str = "format",
     /,
     *,
-    message: str | None = None,
-    hint: str | None = None,
+    message: Message | None = None,
+    hint: Hint | None = None,
     **values: object,
 ) -> DataError:
     """Return the error for a position in a file, by its code.

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from sfumato.errors import DataError, PlanError, UnattainableError, ViolationError
+from sfumato.localization.messages import Message
 from sfumato.schema.paths import PlanPath
 from sfumato.tables.argus.office_table import (
     ArgusStatus,
@@ -35,13 +36,6 @@ from sfumato.tables.protection_levels.insiders import attainable
 from sfumato.tables.protection_levels.resolve_plan import with_attackers, with_parts
 from sfumato.tables.suppress_table import SuppressedCells, mask_part
 from sfumato.values import Value, replace
-
-COMPUTED = (
-    "safe cells that were to be masked (m, ml or status 11, 12) are computed from the others: "
-    "make them unsafe (u) where they must stay hidden."
-)
-
-JOIN = "Join it with another category by <RECODE>, or free cells that an a priori file lets nobody mask (p)."
 
 
 def office_part(
@@ -143,7 +137,7 @@ def _masked(part: TablePart, method: str, deadline: Deadline) -> SuppressedCells
         return mask_part(part, MethodChoice(name="fast" if method == "fast" else "optimal"), "en", deadline)
     except UnattainableError as error:
         if error.code == f"{error.kind}.unprotectable":
-            error.hint = JOIN
+            error.hint = Message("hint.join_categories")
         raise
 
 
@@ -159,7 +153,7 @@ def _protected(table: ArgusTable, masked: SuppressedCells, shown: BoolArray | No
     ranges = tidied(masked.ends.low), tidied(masked.ends.high)
     wished = secondary_of(table.statuses) if shown is None else secondary_of(table.statuses) & shown
     open_ = int((wished & ~masked.suppressed).sum())
-    warnings = (f"{open_} {COMPUTED}",) if open_ else ()
+    warnings = (Message("note.open_cells", count=open_),) if open_ else ()
     known = masked.audit.inherently_disclosed
     remarks = (*warnings, *([known_line(known)] if known else []))
     lower, upper = _promised(table, masked)
@@ -200,7 +194,7 @@ def mask_linked(
     part = office_part(joint.whole, unshown=joint.crossed, step=joint.precision, inferred=inferred)
     masked = _masked(part, method, deadline)
     done = _protected(joint.whole, masked, joint.shown)
-    said = tuple(f"Not audited, therefore not guaranteed: {what}" for what in joint.left_out)
+    said = tuple(Message("note.not_audited", what=what) for what in joint.left_out)
     warned = (*done.warnings, *said)
     # Also without sensitive cells in the tables: an implicit cell may have few respondents.
     done = replace(done, notes=(*done.notes, *said), warnings=warned, attacked=not said)

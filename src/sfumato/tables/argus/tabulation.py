@@ -187,7 +187,7 @@ def check_record_keys(records: Records, metadata: Metadata) -> None:
         digits = int(one.option("DECIMALS", "0"))
         keys = _record_keys(records, one, digits)
         spread = distribution_of(keys, 10 ** min(digits, 18) if digits else WORD)
-        do = "Draw keys at random, one for each record; decimal keys need their number of digits in <DECIMALS>."
+        do = Message("hint.draw_record_keys")
         check_spread(spread, Message("phrase.keys_of_records", column=one.name), do)
 
 

@@ -6,18 +6,16 @@ from typing import Any, Literal
 
 import numpy as np
 
+from sfumato.localization.messages import Message
 from sfumato.tables.cell_labels import cells_named
 from sfumato.tables.cells.system import BoolArray, Bounds, LinearConstraints, Numbers, Places, ProtectionLevels, Table
 from sfumato.tables.cells.table_part import TablePart
 from sfumato.values import Value, replace
 
 EVERYONE = "everyone"
+_ENDS = {"lower": "phrase.known_lower_end", "upper": "phrase.known_upper_end"}
 # Maximum number of cells named in one line.
 MOST_NAMED = 10
-KNOWN = (
-    "less stays open than the rules ask, for the least that a cell can be, empty cells, or to one who is in cells his "
-    "own part of them, tell an end of the range whatever is masked"
-)
 
 
 class ReducedLevel(Value):
@@ -36,7 +34,7 @@ class ReducedLevel(Value):
     end: Literal["lower", "upper"]
     requested: float
     promised: float
-    attacker: str = ""
+    attacker: Message | None = None
 
 
 def reduced_levels(asked: TablePart, promised: TablePart) -> tuple[ReducedLevel, ...]:
@@ -56,7 +54,7 @@ def reduced_levels(asked: TablePart, promised: TablePart) -> tuple[ReducedLevel,
 
 
 def _fewer(
-    table: Table, cells: Places, asked: ProtectionLevels, promised: ProtectionLevels, attacker: str = ""
+    table: Table, cells: Places, asked: ProtectionLevels, promised: ProtectionLevels, attacker: Message | None = None
 ) -> Iterator[ReducedLevel]:
     """Yield the ends whose protection level was lowered."""
     sides: tuple[tuple[Literal["lower", "upper"], Numbers, Numbers], ...] = (
@@ -74,17 +72,17 @@ def cells_of(ends: Iterable[ReducedLevel]) -> int:
     return len({end.name for end in ends})
 
 
-def known_line(ends: Sequence[ReducedLevel]) -> str:
+def known_line(ends: Sequence[ReducedLevel]) -> Message:
     """Return one sentence that names the first cells with lowered levels; for internal reports.
 
-    >>> end = ReducedLevel(3, "area a", "lower", 2.0, 0.0, "the one person of area b")
-    >>> known_line([end]).partition("masked: ")[2]
+    >>> end = ReducedLevel(3, "area a", "lower", 2.0, 0.0, Message("attacker.one_person", name="area b"))
+    >>> known_line([end]).partition("suppressed: ")[2]
     'area a (lower end, to the one person of area b).'
     """
-    count = cells_of(ends)
-    named = [f"{end.name} ({end.end} end, to {end.attacker or EVERYONE})" for end in ends[:MOST_NAMED]]
-    more = f"; and {len(ends) - MOST_NAMED} more" if len(ends) > MOST_NAMED else ""
-    return f"Of {count:,} unsafe {'cell' if count == 1 else 'cells'} {KNOWN}: {'; '.join(named)}{more}."
+    named = [
+        Message(_ENDS[end.end], name=end.name, attacker=end.attacker or Message("tabled.everyone")) for end in ends
+    ]
+    return Message("note.known_cells", count=cells_of(ends), named=cells_named(named))
 
 
 class DisclosureStatus(StrEnum):
@@ -108,7 +106,7 @@ class Finding(Value):
     upper: float
     verdict: DisclosureStatus
     certificate: tuple[str, ...] = ()
-    attacker: str = ""
+    attacker: Message | None = None
     published: bool = False
 
 

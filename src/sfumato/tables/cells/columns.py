@@ -77,8 +77,7 @@ class TextColumns(Value):
         if wrong:
             raise DataError(
                 "not-a-number",
-                message=f'column "{name}" holds something that is not a number in row {wrong[0]}'
-                + (f" and {len(wrong) - 1} more." if len(wrong) > 1 else "."),
+                message=Message("error.data.not-a-number.in_rows", column=name, row=wrong[0], more=len(wrong) - 1),
                 hint=Message("hint.finite_cells"),
             ).about(values=[self.texts[name][place - 1] for place in wrong], column=name, rows=wrong)
         return np.array(read, np.float64)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from sfumato.errors import DataError
-from sfumato.localization.messages import Message
+from sfumato.localization.messages import Message, first_names
 from sfumato.tables.cells.dimensions import Code, CodeTree
 from sfumato.tables.cells.system import BoolArray, Bounds, LinearConstraints, Numbers, Places, make_constraints
 from sfumato.values import Value
@@ -194,7 +194,7 @@ def _parts(dimension: int, tree: CodeTree, keys: Sequence[Key], places: dict[Key
 def describe(trees: Sequence[CodeTree], key: Key) -> str:
     """Describe a cell in words: level and unit of each dimension, without totals."""
     named = [tree.describe(code) for tree, code in zip(trees, key, strict=True) if code != tree.root]
-    return ", ".join(named) or "the grand total"
+    return ", ".join(named) or Message("totals.grand")
 
 
 def finest_of(relations: LinearConstraints, size: int) -> BoolArray:
@@ -218,9 +218,7 @@ def check(relations: LinearConstraints, values: Numbers, tolerance: float = 0.0,
         named = [_missing(relations, int(place), ValueUnit(step).value(missing[place])) for place in wrong]
         raise DataError(
             "totals",
-            message="totals do not add up: "
-            + "; ".join(named[:5])
-            + (f" and {len(named) - 5} more." if len(named) > 5 else "."),
+            message=Message("error.data.totals.off", named=first_names(named, 5, "semicolons")),
             hint=_remedy(relations, numbers, missing, wrong),
         ).about(
             values=[f"{missing[place] * step:g}" for place in wrong],
@@ -228,7 +226,7 @@ def check(relations: LinearConstraints, values: Numbers, tolerance: float = 0.0,
         )
 
 
-def _remedy(relations: LinearConstraints, numbers: Numbers, missing: Numbers, wrong: Places) -> str:
+def _remedy(relations: LinearConstraints, numbers: Numbers, missing: Numbers, wrong: Places) -> Message:
     """Return the hint: if the parts sum to twice their total, subtotals are among them."""
     totals = np.array([abs(numbers[relations.row(int(place))[0][0]]) for place in wrong])
     if ((totals > 0) & (np.abs(totals - missing[wrong]) <= 0.5)).any():
@@ -236,9 +234,9 @@ def _remedy(relations: LinearConstraints, numbers: Numbers, missing: Numbers, wr
     return Message("error.part.tolerance")
 
 
-def _missing(relations: LinearConstraints, place: int, difference: float) -> str:
-    name = relations.names[place] if relations.names else f"relation {place + 1}"
-    return f"{name} (by {difference:.12g})"
+def _missing(relations: LinearConstraints, place: int, difference: float) -> Message:
+    name = relations.names[place] if relations.names else Message("totals.relation", number=place + 1)
+    return Message("totals.off", name=name, difference=float(difference))
 
 
 NOWHERE = -1

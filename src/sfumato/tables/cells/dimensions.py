@@ -79,7 +79,7 @@ def _names(nodes: Sequence[_Node], file: str) -> list[str]:
     return names
 
 
-def unknown_code(code: str, codes: Mapping[tuple[str, ...], object], do: str) -> str:
+def unknown_code(code: str, codes: Mapping[tuple[str, ...], object], do: Message) -> Message:
     """Return the hint for a code that a hierarchy does not have: the qualified codes if it is ambiguous."""
     twice = [name for (name, *_) in codes if name.endswith(f"/{code}")]
     return (
@@ -126,7 +126,7 @@ class CodeTree(Value):
     def describe(self, code: Code) -> str:
         """Return level and unit in words: `Kreis 1`, or `NACE 10`, or the name of the total."""
         if code == self.root:
-            return f"{self.name} total" if not self.levels else "the grand total"
+            return Message("totals.grand") if self.levels else Message("totals.of", name=self.name)
         if not self.levels:
             return f"{self.name} {code[0]}"
         place = self.height(code) - 1

@@ -290,7 +290,7 @@ class Insider(Value, eq=False):
         reach: The protection levels of these cells against the insider: only for the contributions of others.
     """
 
-    name: str
+    name: Message
     kind: AttackerKind
     cells: Places
     bounds: Bounds

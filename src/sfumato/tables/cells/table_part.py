@@ -88,7 +88,7 @@ class TablePart(Value):
     inferred: bool = False
     suppressed_before: BoolArray | None = None
     hidden: BoolArray | None = None
-    not_audited: tuple[str, ...] = ()
+    not_audited: tuple[Message, ...] = ()
     coordinates: Coordinates | None = None
 
     @property

@@ -229,7 +229,7 @@ def _is_computed(line: Grid, others: Grid) -> bool:
     return any(is_computed(line, some, len(others) + 1) for some in (others, *(other[None] for other in others)))
 
 
-def _told_refusal(what: str) -> DataError:
+def _told_refusal(what: Message) -> DataError:
     do = Message("error.part.figure_do")
     return DataError("tells-another", message=what, hint=do)
 

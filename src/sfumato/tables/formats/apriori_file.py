@@ -96,7 +96,7 @@ def _cell(
     fields = fields_in(line, separator)
     size = len(table.trees)
     if len(fields) < size + 1:
-        do = f"Write {size} codes and an action, separated by {separator}"
+        do = Message("hint.codes_and_action", count=size, separator=separator)
         raise wrong(name, number, len(line) + 1, "length.the_line_ends_before_its_action", hint=do)
     key = tuple((text,) for text, _ in fields[:size])
     for (text, column), tree in zip(fields[:size], table.trees, strict=True):

@@ -44,8 +44,8 @@ class Protected(Value):
     method: str = ""
     published: Numbers | None = None
     ranges: tuple[Numbers, Numbers] | None = None
-    notes: tuple[str, ...] = ()
-    warnings: tuple[str, ...] = ()
+    notes: tuple[Message, ...] = ()
+    warnings: tuple[Message, ...] = ()
     reader: Bounds | None = None
     linked: int = 0
     attacked: bool = True
@@ -96,20 +96,20 @@ def check_output(kind: int, method: str) -> None:
         raise PlanError("output.output_does_not_go", kind=kind, name=NAMES[kind], method=way)
 
 
-def house_reason(done: Protected, kind: int, options: dict[str, bool]) -> str:
-    """Return why a file is internal: it contains true values, or shows which cells are sensitive; empty for
+def house_reason(done: Protected, kind: int, options: dict[str, bool]) -> Message | None:
+    """Return why a file is internal: it contains true values, or shows which cells are sensitive; None for
     most kinds.
 
     With the perturbation table and a cell's key, the true count follows from the published one.
     """
     chosen = {**OPTIONS, **options}
     if kind == 6 or (kind == 5 and not chosen["SO"]) or (kind == 7 and (chosen["AO"] or chosen["AD"])):
-        return "true values"
+        return Message("phrase.true_values")
     if kind == 7 and chosen["AC"]:
-        return "cell keys, which with the perturbation table tell true counts"
+        return Message("phrase.cell_keys")
     flagged = kind == 4 and not (done.published is not None and done.counts)
     told = flagged or kind == 5 or (kind in (2, 3) and chosen["AS"])
-    return "which cells are unsafe" if told else ""
+    return Message("phrase.sensitivity") if told else None
 
 
 def shown_counts(done: Protected, kind: int) -> Protected | None:

@@ -15,7 +15,7 @@ class Span(Value):
     """The valid range of a parameter.
 
     Attributes:
-        what: Name of the parameter.
+        what: Code of the parameter's name, without `parameter.`.
         least: The minimum.
         most: The maximum.
         whole: Whether the parameter must be an integer.
@@ -34,44 +34,45 @@ class Span(Value):
             return False
         return self.least < number < self.most if self.inside else self.least <= number <= self.most
 
-    def __str__(self) -> str:
+    @property
+    def fault(self) -> Message:
+        """What a parameter of this range must be."""
         kind = Message("error.part.kind_whole") if self.whole else Message("error.part.kind_number")
+        what = Message(f"parameter.{self.what}")
         if math.isinf(self.most):
-            limits = f"above {self.least:g}" if self.inside else f"of at least {self.least:g}"
-        else:
-            limits = (
-                f"{'between' if self.inside else 'from'} {self.least:g} {'and' if self.inside else 'to'} {self.most:g}"
-            )
-        return f"{self.what} is {kind} {limits}"
+            limits = "above" if self.inside else "at_least"
+            return Message(f"parameter.{limits}", what=what, kind=kind, least=self.least)
+        limits = "between" if self.inside else "from_to"
+        return Message(f"parameter.{limits}", what=what, kind=kind, least=self.least, most=self.most)
 
 
-_MARGIN = Span("the margin in percent")
-_MANY = Span("the number of contributors", 1, whole=True)
+_MARGIN = Span("margin_percent")
+_MANY = Span("contributors", 1, whole=True)
 _PERCENT = Span("p", 0, 100, inside=True)
-_SHARE = Span("the percentage", 0, 100)
-_SWITCH = Span("the switch", 0, 1, whole=True)
+_SHARE = Span("percentage", 0, 100)
+_SWITCH = Span("switch", 0, 1, whole=True)
 # The parameters of each rule, and how many of them are required.
 NUMBERS: dict[str, tuple[int, tuple[Span, ...]]] = {
     "P": (1, (_PERCENT, _MANY)),
     "NK": (2, (_MANY, Span("k", 0, 100, inside=True))),
-    "FREQ": (1, (Span("the least number of respondents", 1, whole=True), _MARGIN)),
-    "ZERO": (1, (Span("the margin"),)),
-    "REQ": (1, (Span("the first percentage", 0, 100), _SHARE, Span("the number of respondents"), _MARGIN)),
+    "FREQ": (1, (Span("least_respondents", 1, whole=True), _MARGIN)),
+    "ZERO": (1, (Span("margin"),)),
+    "REQ": (1, (Span("first_percentage", 0, 100), _SHARE, Span("respondents"), _MARGIN)),
     **dict.fromkeys(("WGT", "MIS"), (1, (_SWITCH,))),
     "MAN": (1, (_MARGIN,)),
 }
 
-_TABLE = Span("the number of the table", whole=True)
-_MINUTES = Span("the number of minutes")
-_BASE, _STEPS = Span("the base", inside=True), Span("the number of steps", whole=True)
+_TABLE = Span("table", whole=True)
+_MINUTES = Span("minutes")
+_BASE, _STEPS = Span("base", inside=True), Span("steps", whole=True)
 # The parameters of each protection method, and how many of them are required.
 METHOD_NUMBERS: dict[str, tuple[int, tuple[Span, ...]]] = {
-    "GH": (1, (_TABLE, Span("the percentage of bounds"), Span("the size of models"), _SWITCH)),
+    "GH": (1, (_TABLE, Span("bounds"), Span("model_size"), _SWITCH)),
     "MOD": (1, (_TABLE, _MINUTES, _SWITCH, _SWITCH, _SWITCH)),
     "OPT": (1, (_TABLE, _MINUTES)),
     "RND": (
         2,
-        (_TABLE, Span("the base", inside=True), Span("the number of steps", whole=True), _MINUTES, _SWITCH, _SWITCH),
+        (_TABLE, Span("base", inside=True), Span("steps", whole=True), _MINUTES, _SWITCH, _SWITCH),
     ),
     **dict.fromkeys(("NET", "CTA", "CKM"), (1, (_TABLE,))),
 }
@@ -79,41 +80,47 @@ METHOD_NUMBERS: dict[str, tuple[int, tuple[Span, ...]]] = {
 USED = {"GH": 1, "MOD": 2, "RND": 4}
 
 
-def method_fault(method: str, numbers: Sequence[float]) -> str:
-    """Return what is wrong with the parameters of a protection method; empty if they are valid.
+def method_fault(method: str, numbers: Sequence[float]) -> Message | None:
+    """Return what is wrong with the parameters of a protection method; None if they are valid.
 
-    >>> method_fault("OPT", (1, -1)), method_fault("NET", (1, 2))
-    ('the number of minutes is a number of at least 0', 'NET has 1 numbers')
+    >>> print(method_fault("OPT", (1, -1)), method_fault("NET", (1, 2)), sep="\\n")
+    The number of minutes must be a number of at least 0.
+    NET has 1 parameter.
     """
     return _fault(method, *METHOD_NUMBERS[method], numbers)
 
 
-def _fault(name: str, fewest: int, spans: Sequence[Span], numbers: Sequence[float]) -> str:
+def _fault(name: str, fewest: int, spans: Sequence[Span], numbers: Sequence[float]) -> Message | None:
     if not fewest <= len(numbers) <= len(spans):
-        return f"{name} has {fewest}{f' to {len(spans)}' if len(spans) > fewest else ''} numbers"
-    return next((str(span) for span, number in zip(spans, numbers, strict=False) if not span.holds(number)), "")
+        return _wrong_number(name, fewest, len(spans))
+    return next((span.fault for span, number in zip(spans, numbers, strict=False) if not span.holds(number)), None)
 
 
-def numbers_fault(rule: str, numbers: Sequence[float]) -> str:
-    """Return what is wrong with the parameters of a rule; empty if they are valid, or all 0, which disables
+def _wrong_number(name: str, fewest: int, most: int) -> Message:
+    if most > fewest:
+        return Message("parameter.number_between", name=name, least=fewest, most=most)
+    return Message("parameter.number", name=name, count=fewest)
+
+
+def numbers_fault(rule: str, numbers: Sequence[float]) -> Message | None:
+    """Return what is wrong with the parameters of a rule; None if they are valid, or all 0, which disables
     the rule.
 
-    >>> numbers_fault("NK", (1, 150))
-    'k is a number between 0 and 100'
-    >>> numbers_fault("P", (0, 0))
-    ''
+    >>> print(numbers_fault("NK", (1, 150)), numbers_fault("P", (0, 0)), sep="\\n")
+    k must be a number between 0 and 100.
+    None
     """
     fewest, spans = NUMBERS[rule]
     if rule == "P" and len(numbers) == 3:
-        fewest, spans = 3, (_PERCENT, Span("q, above p,", numbers[0], inside=True), _MANY)
+        fewest, spans = 3, (_PERCENT, Span("q", numbers[0], inside=True), _MANY)
     if not fewest <= len(numbers) <= len(spans):
         most = 3 if rule == "P" else len(spans)
-        return f"{rule} has {fewest}{f' to {most}' if most > fewest else ''} numbers"
+        return _wrong_number(rule, fewest, most)
     if not any(numbers):
-        return ""
+        return None
     if rule == "REQ" and not numbers[0]:
-        return "the first percentage is above 0"
-    return next((str(span) for span, number in zip(spans, numbers, strict=False) if not span.holds(number)), "")
+        return Message("parameter.first_above_zero")
+    return next((span.fault for span, number in zip(spans, numbers, strict=False) if not span.holds(number)), None)
 
 
 WORDS = (
@@ -202,11 +209,9 @@ def specification_in(command: Command, name: str) -> Specification:
     parts = command.rest.split("|")
     spanning = tuple(re.findall(r'"([^"]+)"', parts[0]) or parts[0].split())
     if not spanning or len(parts) < 2:
-        do = 'Write <SPECIFYTABLE> "Size""Region"|"Var2"||.'
-        raise wrong(name, command.line, command.column, "batch.spanning_variables_or_response", hint=do)
+        raise wrong(name, command.line, command.column, "batch.spanning_variables_or_response")
     if len({one.lower() for one in spanning}) < len(spanning):
-        do = "Name each spanning variable once."
-        raise wrong(name, command.line, command.column, "batch.spanning_variable_occurs_twice", hint=do)
+        raise wrong(name, command.line, command.column, "batch.spanning_variable_occurs_twice")
     texts = [part.strip().strip('"') for part in parts[1:]] + ["", ""]
     cost, _, exponent = texts[2].partition(",")
     power = number_in(exponent, name, command.line, command.column) if exponent.strip() else 1.0
@@ -254,7 +259,7 @@ def suppression_in(command: Command, name: str) -> RuleCall:
     """
     match = _CALL.match(command.rest)
     if not match or match.group(1).upper() not in METHODS:
-        do = Message("error.part.write_one_of_2", names=", ".join(METHODS))
+        do = Message("error.part.write_method_and_table", names=", ".join(METHODS))
         raise wrong(name, command.line, command.column, "batch.no_way_protect", hint=do)
     numbers, method = _numbers(match.group(2), command, name), match.group(1).upper()
     if not numbers:
@@ -282,8 +287,7 @@ def output_in(command: Command, name: str) -> Output:
     """
     match = _WRITE.match(command.rest)
     if not match:
-        do = 'Write <WRITETABLE> (1, 3, AS+FL+, "file.txt").'
-        raise wrong(name, command.line, command.column, "batch.table_kind_options_file", hint=do)
+        raise wrong(name, command.line, command.column, "batch.table_kind_options_file")
     options = {}
     for letters, sign in re.findall(r"([A-Za-z]{2})\s*([-+]?)", match.group(3)):
         if what := _option_fault(letters.upper(), sign, int(match.group(2))):
@@ -293,14 +297,14 @@ def output_in(command: Command, name: str) -> Output:
     return Output(int(match.group(1)), int(match.group(2)), options, match.group(4))
 
 
-def _option_fault(option: str, sign: str, kind: int) -> str:
-    """Return what is wrong with an option of a kind of output; empty if it is valid."""
+def _option_fault(option: str, sign: str, kind: int) -> Message | None:
+    """Return what is wrong with an option of a kind of output; None if it is valid."""
     if option not in OPTIONS:
-        return f"option {option} is unknown"
+        return Message("parameter.unknown_option", option=option)
     if not sign:
-        return f"option {option} has no sign"
+        return Message("parameter.option_sign", option=option)
     idle = (option in ("AO", "AD", "AC") and kind != 7) or (option == "AS" and kind == 1)
-    return f"option {option} does not go with output {kind}" if idle and sign == "+" else ""
+    return Message("parameter.idle_option", option=option, kind=kind) if idle and sign == "+" else None
 
 
 class Apriori(Value):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from sfumato.errors import DataError, PlanError
+from sfumato.errors import DataError, Hint, PlanError
 from sfumato.localization.messages import Message
 from sfumato.tables.argus.file_errors import fields_in, lines_of, number_in, office_field, wrong
 from sfumato.tables.argus.office_table import LETTERS, ArgusStatus, ArgusTable, check_codes, status_in
@@ -240,7 +240,7 @@ def _statuses(lines: list[_Line], metadata: Metadata, name: str) -> "np.ndarray[
     return np.array(statuses, np.int64)
 
 
-def check_totals(table: ArgusTable, name: str, do: str = "", tolerance: float = math.inf) -> None:
+def check_totals(table: ArgusTable, name: str, do: Hint = "", tolerance: float = math.inf) -> None:
     """Refuse a table whose totals are missing or do not add up, with the line of a cell.
 
     Raises:

@@ -107,7 +107,7 @@ def _status(texts: Sequence[str], start: int, fields: Sequence[str], name: str, 
         status = ArgusStatus.SECONDARY if entry["value"] in MASKS else ArgusStatus.SAFE
     if status is None:
         do = Message("error.part.write_one_of_a_b_c") if "flag" in entry else Message("error.part.write_1_to_14")
-        raise wrong(name, line, start + 2, "status.this_is_no_status_3", hint=do)
+        raise wrong(name, line, start + 2, "status.unknown_sign", hint=do)
     return str(int(status))
 
 
@@ -290,7 +290,7 @@ def check_status(text: str, name: str, line: int, place: int) -> ArgusStatus:
     """Parse a status from 1 to 14."""
     status = status_in(text.strip(), {})
     if status is None:
-        raise wrong(name, line, place, "status.this_is_no_status_2")
+        raise wrong(name, line, place, "status.not_1_to_14")
     return status
 
 

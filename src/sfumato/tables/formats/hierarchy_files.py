@@ -193,7 +193,7 @@ def read_recoding(path: Path, codes: Iterable[str], encoding: str | None = None)
 
 def _closed(name: str, number: int, text: str, codes: list[str]) -> str:
     if text not in codes:
-        raise wrong(name, number, 1, "unknown-code.the_code_is_unknown_2")
+        raise wrong(name, number, 1, "unknown-code.not_in_hierarchy")
     return text
 
 
@@ -208,7 +208,7 @@ def _chosen(name: str, number: int, text: str, codes: list[str], column: int) ->
             first, last = (end.strip() for end in entry.split("-", 1))
             chosen += _between(first, last, codes) or _none(name, number, column)
         elif entry:
-            raise wrong(name, number, column, "unknown-code.the_code_is_unknown_3")
+            raise wrong(name, number, column, "unknown-code.no_such_codes")
         column += len(part) + 1
     if not chosen:
         raise wrong(name, number, 1, "recoding.no_code_is_recoded")

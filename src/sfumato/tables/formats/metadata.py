@@ -193,7 +193,7 @@ def _tagged(variable: Variable, tag: str, rest: list[str], name: str, number: in
     if tag in FLAGS:
         return replace(variable, flags=variable.flags | {tag})
     if tag not in OPTIONS:
-        do = "Valid: " + ", ".join(f"<{one}>" for one in (*FLAGS, *OPTIONS)) + "."
+        do = Message("hint.valid", names=", ".join(f"<{one}>" for one in (*FLAGS, *OPTIONS)))
         raise wrong(name, number, column, "metadata.is_unknown", hint=do, name=tag)
     if not rest:
         raise wrong(name, number, column, "metadata.nothing_stands_behind", name=tag)

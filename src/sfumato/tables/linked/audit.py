@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from sfumato.localization.messages import Message
 from sfumato.tables.argus.office_table import masked_of, unsafe_of
 from sfumato.tables.argus.safety_rules import office_part
 from sfumato.tables.attack.audit_evidence import AuditEvidence
@@ -37,7 +38,7 @@ class JointAudit(Value):
     differing: int
     not_audited: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
-    left_out: tuple[str, ...] = ()
+    left_out: tuple[Message, ...] = ()
     inherently_disclosed: tuple[ReducedLevel, ...] = ()
 
 

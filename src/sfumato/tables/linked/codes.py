@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from sfumato.errors import UnattainableError
+from sfumato.localization.messages import joined
 from sfumato.tables.cells.constraints import Key
 from sfumato.tables.cells.dimensions import Code, CodeTree
 from sfumato.tables.linked.records import Chain, connected
@@ -153,14 +154,14 @@ def _joined(combinations: Sequence[Combination], columns: Sequence[str], chain: 
     for code in sorted(chain.rows):
         own = dict(zip(chain.columns, code, strict=True))
         rows.setdefault(tuple(own[name] for name in shared), []).append(own)
-    joined, met = list[Combination](), set[Code]()
+    merged, met = list[Combination](), set[Code]()
     for one in combinations:
         key = tuple(one.get(name, "") for name in shared)
         met.add(key)
-        joined += [{**one, **own} for own in rows.get(key, [{}])]
-        if len(joined) > MOST:
-            raise UnattainableError("joint-size.the_codes_of_go_together", columns=" and ".join(chain.columns))
-    return joined + [own for key, some in rows.items() if key not in met for own in some]
+        merged += [{**one, **own} for own in rows.get(key, [{}])]
+        if len(merged) > MOST:
+            raise UnattainableError("joint-size.the_codes_of_go_together", columns=joined(chain.columns))
+    return merged + [own for key, some in rows.items() if key not in met for own in some]
 
 
 def _alone(tree: CodeTree, linked: LinkedColumns) -> list[Combination]:

@@ -12,6 +12,7 @@ from math import prod
 import numpy as np
 
 from sfumato.errors import UnattainableError
+from sfumato.localization.messages import Message
 from sfumato.tables.cells.system import BoolArray, Places
 from sfumato.tables.linked.codes import Cover
 from sfumato.tables.linked.records import connected
@@ -25,12 +26,6 @@ Leaves = frozenset[Cover]
 BETWEEN = "\x1f"
 # Limits of the number of implicit cells that are audited, and of code combinations that are enumerated.
 MOST_CROSSED, MOST_COMBINATIONS = 50_000, 20_000_000
-# Message for a cross that is left out.
-LEFT_OUT = (
-    "the cross of {}, which no table shows and all are sums of: it has too many cells, so that tables were attacked by "
-    "the sums that each two have in common, and not by what all of them leave of the cross. Publish coarser codes or "
-    "fewer tables, to have it attacked."
-)
 
 
 def variable_cycles(tables: Iterable[Variables]) -> list[Variables]:
@@ -75,8 +70,8 @@ class ImplicitCells(Value):
     size: int = 0
     rows: tuple[Row, ...] = ()
     broken: tuple[str, ...] = ()
-    left_out: tuple[str, ...] = ()
-    dispensable: tuple[str, ...] = ()
+    left_out: tuple[Message, ...] = ()
+    dispensable: tuple[Message, ...] = ()
 
 
 def cross_of(coverage: Coverage, empty: BoolArray, linked: frozenset[str] = frozenset()) -> ImplicitCells:
@@ -92,7 +87,7 @@ def cross_of(coverage: Coverage, empty: BoolArray, linked: frozenset[str] = froz
     Raises:
         UnattainableError: There would be too many cells.
     """
-    size, rows, broken, left_out, optional = 0, list[Row](), list[str](), list[str](), list[str]()
+    size, rows, broken, left_out, optional = 0, list[Row](), list[str](), list[Message](), list[Message]()
     informative = _informative(coverage)
     own = [table for table in coverage.tables if table.presence is None]
     cycles = connected(
@@ -101,7 +96,7 @@ def cross_of(coverage: Coverage, empty: BoolArray, linked: frozenset[str] = froz
     for variables in connected([*cycles, *partition_cycles(own, linked)]):
         cycle = _Cycle.of(coverage, variables, informative.keys())
         needed, names = any(one <= variables for one in cycles), " by ".join(sorted(variables))
-        message = LEFT_OUT.format(" by ".join(sorted(cycle.blocks)))
+        message = Message("note.cross_left_out", names=" by ".join(sorted(cycle.blocks)))
         if not needed:
             optional.append(message)
         if not all(margin.cells for margin in cycle.margins):
@@ -113,7 +108,10 @@ def cross_of(coverage: Coverage, empty: BoolArray, linked: frozenset[str] = froz
         except UnattainableError:
             if needed and not cycle.others:
                 raise
-            (broken if needed else left_out).append(names if needed else message)
+            if needed:
+                broken.append(names)
+            else:
+                left_out.append(message)
             continue
         size, rows = size + more.size, [*rows, *more.rows]
     return ImplicitCells(size, tuple(rows), tuple(broken), tuple(left_out), () if cycles else tuple(optional))

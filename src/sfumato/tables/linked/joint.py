@@ -5,6 +5,7 @@ from functools import partial
 
 import numpy as np
 
+from sfumato.localization.messages import Message
 from sfumato.tables.argus.office_table import (
     ArgusStatus,
     ArgusTable,
@@ -59,7 +60,7 @@ class JointTable(Value):
     differing: int
     crossed: BoolArray
     broken: tuple[str, ...] = ()
-    left_out: tuple[str, ...] = ()
+    left_out: tuple[Message, ...] = ()
 
     @property
     def precision(self) -> float:

@@ -85,11 +85,11 @@ class KeySpread(Value):
         return self._coarse or self._repeated
 
     @property
-    def fault(self) -> str:
+    def fault(self) -> Message:
         """What is wrong with keys that are not sound."""
         if self.scarce:
-            return f"have only {self.size:,} different values in {self.records:,} places"
-        return f"are not spread over their range (0 to below {self.modulus})"
+            return Message("phrase.keys_scarce", count=self.size, places=self.records)
+        return Message("phrase.keys_clustered", modulus=str(self.modulus))
 
     @property
     def _clustered(self) -> bool:
@@ -137,7 +137,7 @@ def distribution_of(keys: Iterable[int], modulus: int) -> KeySpread:
     return KeySpread(bins, max(own, default=0), modulus, len(listed), few)
 
 
-def check_spread(spread: KeySpread, where: str, do: str) -> None:
+def check_spread(spread: KeySpread, where: Message, do: Message) -> None:
     """Refuse keys that are not uniformly distributed.
 
     Args:
@@ -210,11 +210,6 @@ def _codes(part: TablePart, named: Sequence[Mapping[Code, Name]], key: Sequence[
 
 # Largest true count that is attacked.
 SMALL = 3
-KEYS = (
-    "Make keys of records from their names and a secret (record and secret), or draw them at random; decimal keys "
-    "need their number of digits (digits, in metadata <DECIMALS>)."
-)
-STILL = "{cells} cells have noise below the table's precision, and are published as they are."
 
 
 class Contents(Value):
@@ -284,7 +279,7 @@ def check_cell_keys(part: TablePart, keys: Sequence[int], modulus: int, empty: B
     own = [keys[cell] for cell in finest.tolist()]
     if not part.trees and own:
         own = [max(own)]
-    check_spread(distribution_of(own, modulus), Message("phrase.keys_of_cells"), KEYS)
+    check_spread(distribution_of(own, modulus), Message("phrase.keys_of_cells"), Message("hint.keys_of_records"))
 
 
 def _still(part: TablePart, method: CellKey, table: Ptable, contents: Contents) -> BoolArray:

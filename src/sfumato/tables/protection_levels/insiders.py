@@ -13,7 +13,7 @@ from math import comb
 import numpy as np
 
 from sfumato.errors import PlanError, UnattainableError
-from sfumato.localization.messages import Message
+from sfumato.localization.messages import Message, joined
 from sfumato.tables.cells.system import (
     AttackerKind,
     BoolArray,
@@ -73,7 +73,7 @@ MOST_COALITIONS = 20_000
 class _InsiderDraft(State):
     """An insider under construction: the contribution to each cell, and the cells without other contributors."""
 
-    name: str
+    name: Message
     kind: AttackerKind
     parts: dict[int, float] = field(default_factory=dict)
     alone: set[int] = field(default_factory=set)
@@ -183,8 +183,8 @@ def _unnamed(table: Table, alone: BoolArray, kind: AttackerKind) -> list[_Inside
     """
     above = _around(table)
     insiders: list[_InsiderDraft] = []
-    who = {AttackerKind.PERSON: "the one person of", AttackerKind.HOLDING: "the holding of"}.get(
-        kind, "the respondent of"
+    who = {AttackerKind.PERSON: "attacker.one_person", AttackerKind.HOLDING: "attacker.one_holding"}.get(
+        kind, "attacker.one_respondent"
     )
     starts = np.flatnonzero(alone).tolist()
     totals = {total for cell in starts for total in above.get(cell, ())}
@@ -192,7 +192,7 @@ def _unnamed(table: Table, alone: BoolArray, kind: AttackerKind) -> list[_Inside
     # The finest cells first: a total with a single respondent follows from its single part.
     for cell in sorted(starts, key=lambda cell: cell in totals):
         if cell not in seen:
-            insider = _InsiderDraft(f"{who} {table.names[cell]}", kind)
+            insider = _InsiderDraft(Message(who, name=table.names[cell]), kind)
             _climb(insider, cell, float(table.values[cell]), above)
             insider.alone = {place for place in insider.parts if alone[place]}
             if not seen.isdisjoint(insider.alone):
@@ -226,7 +226,7 @@ def _dominant(table: Table, facts: RuleInputs, alone: BoolArray, kind: AttackerK
     largest = np.take_along_axis(stack, np.abs(stack).argmax(axis=0)[None], 0)[0]
     above, insiders = _around(table), []
     for cell in np.flatnonzero(table.sensitive & facts.finest & ~alone & (largest > 0)).tolist():
-        insider = _InsiderDraft(Message("error.part.attacker_largest", name=table.names[cell]), kind)
+        insider = _InsiderDraft(Message("attacker.largest", name=table.names[cell]), kind)
         _climb(insider, cell, float(largest[cell]), above)
         insiders.append(insider)
     return insiders
@@ -277,7 +277,7 @@ def _coalitions(insiders: Sequence[_InsiderDraft], size: int, number: Numbers | 
 
 
 def _together(group: Sequence[_InsiderDraft], number: Numbers | None) -> _InsiderDraft:
-    union = _InsiderDraft(" and ".join(member.name for member in group), AttackerKind.COALITION)
+    union = _InsiderDraft(joined(member.name for member in group), AttackerKind.COALITION)
     for member in group:
         for cell, part in member.parts.items():
             union.parts[cell] = union.parts.get(cell, 0.0) + part

@@ -158,8 +158,7 @@ def read_texts(texts: tuple[str, ...], column: str) -> tuple[Numbers, Bounds]:
     if wrong:
         raise DataError(
             "unreadable-cell",
-            message=f'column "{column}" holds something that is neither a number, a range nor a mask in row {wrong[0]}'
-            + (f" and {len(wrong) - 1} more." if len(wrong) > 1 else "."),
+            message=Message("error.data.unreadable-cell.in_rows", column=column, row=wrong[0], more=len(wrong) - 1),
             hint=Message("hint.write_a_number_a"),
         ).about(values=[texts[place - 1] for place in wrong], column=column, rows=wrong)
     low, high = (np.array([span[end] for span in spans if span is not None], np.float64) for end in (0, 1))

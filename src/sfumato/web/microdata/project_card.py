@@ -9,6 +9,7 @@ from nicegui import events, ui
 
 from sfumato.errors import PlanError, SfumatoError
 from sfumato.hierarchies.registry import TYPES
+from sfumato.localization.messages import Message
 from sfumato.microdata.models.registry import SHAPES
 from sfumato.microdata.plan.decisions import decided
 from sfumato.microdata.plan.methods import METHOD
@@ -145,14 +146,13 @@ class ProjectCard:
         assert self.workspace.loaded is not None
         plan = read_plan_text(text)
         if not isinstance(plan, dict) or not isinstance(plan.get("columns"), dict):
-            raise PlanError("columns", message=self.words["no_plan"], hint="")
+            raise PlanError("columns", message=Message("no_plan"), hint="")
         names = {column.name for column in self.workspace.loaded.columns}
         others = [name for name in plan["columns"] if name not in names] + [
             n for n in names if n not in plan["columns"]
         ]
         if others:
-            text = self.words["other_columns"].format(columns=", ".join(others[:5]))
-            raise PlanError("columns", message=text, hint="")
+            raise PlanError("columns", message=Message("other_columns", columns=", ".join(others[:5])), hint="")
         plan["data"] = {**(plan.get("data") or {}), "source": self.workspace.loaded.path.name}
         plan.setdefault("method", dict(self.workspace.loaded.suggested["method"]))
         check_paths(plan, self.workspace.files(plan))

@@ -4,7 +4,6 @@ All documents of a release are in the language of its plan, whatever the languag
 """
 
 import asyncio
-import json
 import shutil
 import zipfile
 from collections.abc import Callable
@@ -14,6 +13,7 @@ from typing import Any
 from nicegui import ui
 
 from sfumato.formats import PUBLISHED
+from sfumato.localization.messages import from_json
 from sfumato.pipelines.report_folder import read_annex
 from sfumato.report.annex import ANNEX, markdown
 from sfumato.report.checks import beside, verdict
@@ -58,7 +58,7 @@ class ReleaseStep:
     def _attacked(self, run: Run) -> None:
         """Warn before the download if an attack on this release was successful."""
         kept = run.folder / RESULT
-        figures = json.loads(kept.read_text(encoding="utf-8")) if kept.exists() else None
+        figures = from_json(kept.read_text(encoding="utf-8")) if kept.exists() else None
         if figures is not None and (figures["found"] or beside(figures)):
             components.notice(verdict(figures, self.words), good=False if figures["found"] else None)
 

@@ -1,7 +1,6 @@
 """The result of a table on the page: cells with reasons, files to publish, and all methods next to each other."""
 
 import asyncio
-import json
 from collections.abc import Callable, Mapping
 from html import escape
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import Any
 from nicegui import ui
 
 from sfumato.delimited.records import plain_cell, read_lines
-from sfumato.localization.messages import Messages
+from sfumato.localization.messages import Messages, from_json
 from sfumato.report.tables.annex import outcome_sentences
 from sfumato.report.tables.comparison import HEAD, cells, failures, size, verdict, way
 from sfumato.service.jobs.plans import read_plan_text
@@ -29,7 +28,7 @@ ENDINGS = ("published", "lower", "upper", "case", "reason")
 
 def show_outcome(folder: Path, words: Messages) -> None:
     """Show the result of a job, with each of its tables."""
-    report = json.loads((folder / "report.json").read_text(encoding="utf-8"))
+    report = from_json((folder / "report.json").read_text(encoding="utf-8"))
     verdict, *further = outcome_sentences(report, words)
     components.notice(*verdict)
     for text, good in further:
@@ -143,7 +142,7 @@ def show_comparison(folder: Path, words: Messages) -> None:
 
 def runs_of(path: Path) -> TableRuns:
     """Return the comparison in a file."""
-    record = json.loads(path.read_text(encoding="utf-8"))
+    record = from_json(path.read_text(encoding="utf-8"))
     runs = []
     for entry in record["runs"]:
         entry.pop("satisfied")

@@ -228,7 +228,7 @@ def nodes_of_height(lowest: Node, highest: Node, height: int) -> Iterator[Node]:
             yield (level, *rest)
 
 
-def _first_remark(best: NodeEvaluation, releasable: Sequence[NodeEvaluation]) -> str:
+def _first_remark(best: NodeEvaluation, releasable: Sequence[NodeEvaluation]) -> Message:
     height = sum(best.node)
     return Message("note.samarati_first", height=height, count=len(releasable))
 
@@ -239,7 +239,7 @@ def _remarks(
     best: NodeEvaluation,
     better: NodeEvaluation,
     proved: bool,
-) -> tuple[str, ...]:
+) -> tuple[Message, ...]:
     first = _first_remark(best, releasable)
     if proved:
         return (first, Message("note.samarati_best"))

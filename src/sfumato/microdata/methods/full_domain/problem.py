@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from sfumato.errors import PlanError
+from sfumato.localization.messages import Message
 from sfumato.microdata.counts import kernels
 from sfumato.microdata.counts.combinations import failing_classes
 from sfumato.microdata.counts.frequency_table import FrequencyTable
@@ -250,7 +251,7 @@ class NodeSolution(Value):
     total: int
     nodes: tuple[NodeEvaluation, ...] = ()
     better: NodeEvaluation | None = None
-    notes: tuple[str, ...] = ()
+    notes: tuple[Message, ...] = ()
     bound: float | None = None
     cut_short: bool = False
 

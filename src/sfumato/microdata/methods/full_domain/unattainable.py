@@ -46,7 +46,7 @@ def only_top(problem: LatticeProblem, best: NodeEvaluation) -> SfumatoError:
     """
     if not best.satisfied:
         return unattainable(problem)
-    asked = {"limit": _share(problem.limit, problem), "asked": _asked(problem)}
+    asked: dict[str, Any] = {"limit": _share(problem.limit, problem), "asked": _asked(problem)}
     nearest = least_suppression(problem, problem.highest)
     # A node within the limit that is still not offered needs no further rows.
     if nearest is None or not problem.limit < nearest.suppressed_rows < problem.table.rows:

@@ -215,14 +215,13 @@ def _per_column(space: SearchSpace, optimum: Optimum, recoding: ClassRecoding) -
     return losses
 
 
-def _remark(optimum: Optimum, method: KOptimize, scale: int) -> str:
+def _remark(optimum: Optimum, method: KOptimize, scale: int) -> Message:
     if optimum.proved:
         return Message("note.k_optimize", features=method.features)
-    why = "It was interrupted" if optimum.interrupted else f"The time limit of {method.time_limit:g} s was reached"
-    return (
-        f"{why}: the loss is the best found; the optimum is at least {optimum.bound / scale:.6g}, "
-        f"so that it may lie {optimum.gap:.1%} lower."
-    )
+    found = {"bound": optimum.bound / scale, "gap": optimum.gap}
+    if optimum.interrupted:
+        return Message("note.k_optimize_interrupted", **found)
+    return Message("note.k_optimize_time", seconds=method.time_limit, **found)
 
 
 def _details(space: SearchSpace, optimum: Optimum, method: KOptimize, scale: int) -> dict[str, Any]:

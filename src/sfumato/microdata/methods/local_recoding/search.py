@@ -230,7 +230,7 @@ def _result(answer: Candidate, method: Local) -> Result:
     )
 
 
-def _late(method: Local) -> str:
+def _late(method: Local) -> Message:
     return Message("note.local_late", seconds=method.time_limit)
 
 

@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.errors import UnattainableError, missing_extra
+from sfumato.localization.messages import Message
 from sfumato.microdata.counts.frequency_table import FrequencyTable
 from sfumato.microdata.methods.class_labels import recode_classes
 from sfumato.microdata.methods.local_suppression.heuristic import (
@@ -242,10 +243,11 @@ def _result(
     )
 
 
-def _remarks(number: int, cells: SuppressibleCells, proved: bool, gap: float) -> tuple[str, ...]:
-    told = f"{number:,} of {cells.codes.shape[1] * cells.rows:,} cells are published as missing"
-    how = "no choice costs less" if proved else f"any release costs at most {gap:.1%} less"
-    return (f"{told}: {how}. The guarantees count a missing cell as a value of its own.",)
+def _remarks(number: int, cells: SuppressibleCells, proved: bool, gap: float) -> tuple[Message, ...]:
+    counted = {"count": number, "cells": cells.codes.shape[1] * cells.rows}
+    if proved:
+        return (Message("note.suppressed_values_optimal", **counted),)
+    return (Message("note.suppressed_values", gap=gap, **counted),)
 
 
 def _recoding(

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from itertools import combinations
 
 from sfumato.errors import SfumatoError, UnattainableError
+from sfumato.localization.messages import Message
 from sfumato.pipelines.tables.batch.state import BatchState, WrittenTable
 from sfumato.tables.argus.office_table import ArgusTable, unsafe_of
 from sfumato.tables.attack.findings import known_line
@@ -15,19 +16,6 @@ from sfumato.tables.linked.from_office import presence_of
 SECONDS = 60.0
 # Maximum number of cells named in a warning.
 MOST_NAMED = 10
-OTHER_UNITS = (
-    "these tables look like the same in other units, and were not attacked together, so nothing is promised of them. "
-    "Give them the same unit, or publish one alone."
-)
-UNATTACKED = (
-    "the cross of {}, which no table shows and all are sums of, was not attacked, for too many cells differ, or it has "
-    "too many, so that nothing is promised of these tables together. Give all of them the same values and decimals, or "
-    "publish fewer."
-)
-REMEDY = (
-    "<SUPPRESS> MOD(0) or GH(0) protects tables of one file together; of several files, or of tables that were changed "
-    "in another way, publish one alone."
-)
 
 
 def audit_written(state: BatchState) -> None:
@@ -68,13 +56,10 @@ def _warn_of_others(state: BatchState, written: Sequence[WrittenTable], groups: 
             in_other_units(written[first].done.table, written[second].done.table) for first in one for second in two
         ):
             files = ", ".join(sorted({written[number].file for number in (*one, *two)}))
-            state.warn(f"{files}: {OTHER_UNITS}")
+            state.warn(Message("note.other_units", files=files))
             state.passed = False
         elif alike:
-            state.warn(
-                f"{', '.join(sorted(alike))}: cells of the same codes hold different values almost everywhere, so "
-                "these tables were taken to be of different records, and not attacked together."
-            )
+            state.warn(Message("note.other_records", files=", ".join(sorted(alike))))
 
 
 def _look_alike(one: ArgusTable, two: ArgusTable) -> bool:
@@ -98,23 +83,20 @@ def _audit(state: BatchState, written: Sequence[WrittenTable], others: Sequence[
         state.passed = False
         raise UnattainableError("joint-audit", files=files, text=error.message, text_hint=error.hint) from None
     if audit.differing:
-        state.warn(
-            f"{files}: {audit.differing} cells of the same codes hold different values in these tables; "
-            "those that other decimals explain were attacked as one within these, others as different cells."
-        )
+        state.warn(Message("note.differing_cells", files=files, count=audit.differing))
     for variables in audit.not_audited:
-        state.warn(f"{files}: {UNATTACKED.format(variables)}")
+        state.warn(Message("note.cross_not_audited", files=files, names=variables))
         state.passed = False
     for what in audit.left_out:
-        state.warn(f"{files}: not attacked, so that nothing is promised: {what}")
+        state.warn(Message("located.files", files=files, message=Message("note.not_audited", what=what)))
         state.passed = False
     if audit.inherently_disclosed:
-        state.log.append(f"{files}: {known_line(audit.inherently_disclosed)}")
+        state.log.append(Message("located.files", files=files, message=known_line(audit.inherently_disclosed)))
     if audit.leaks:
-        what = f"{files}: these tables were not protected together, and together they give {audit.leaks} unsafe cells "
+        empty = Message("note.empty_cells_known", files=_files(others)) if others else ""
         named = "; ".join(audit.names[:MOST_NAMED]) + ("; …" if audit.leaks > MOST_NAMED else "")
-        empty = f"{_files(others)}, of the same records, may tell which cells are empty. " if others else ""
-        state.warn(f"{what}away, which one hides and another publishes or lets compute: {named}. {empty}{REMEDY}")
+        leaks = Message("note.joint_leaks", files=files, count=audit.leaks, named=named)
+        state.warn(Message("sentences", parts=(leaks, empty, Message("hint.suppress_together"))))
         state.passed = False
 
 

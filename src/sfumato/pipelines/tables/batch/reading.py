@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from sfumato.errors import DataError, PlanError
+from sfumato.localization.messages import Message, joined
 from sfumato.pipelines.tables.batch.state import BatchState, SpannedTable, TableJob, record_links, with_variables
 from sfumato.tables.argus.office_table import ArgusTable, Finer
 from sfumato.tables.argus.safety_rules import with_rules
@@ -81,12 +82,8 @@ def _chains(state: BatchState) -> tuple[Chain, ...]:
     linked = record_links(spanned, state.folder)
     for fine, coarse, count in linked.inconsistent:
         if not any(own.issuperset(map(str.lower, (*fine, coarse))) for own in tables):
-            determine = f"determines {coarse}" if len(fine) == 1 else f"determine {coarse} together"
-            named = " and ".join(fine)
-            state.log.append(
-                f"{state.records.name}: {named} {determine} in all but {count} of the records. Tables are protected as "
-                "if readers knew so; correct these records if they are wrong."
-            )
+            values = {"file": state.records.name, "names": joined(fine), "coarse": coarse, "count": count}
+            state.log.append(Message("note.inconsistent_records", **values))
     return linked.chains
 
 
@@ -106,12 +103,8 @@ def _warn_of_negatives(state: BatchState, records: Records, metadata: Metadata, 
     one = None if response.lower() == FREQUENCY else metadata.named(response)
     negative = [] if one is None else np.flatnonzero(records.numbers(one) < 0).tolist()
     if negative:
-        more = f" and {len(negative) - 1} more" if len(negative) > 1 else ""
-        state.warn(
-            f"{records.name}, line {records.lines[negative[0]][0]}{more}: {response} is negative. Readers are taken "
-            "not to know of any cell that it is not, and rules compare contributions by their size; correct it if it "
-            "is a slip."
-        )
+        values = {"file": records.name, "line": records.lines[negative[0]][0], "name": response}
+        state.warn(Message("note.negative_response", more=len(negative) - 1, **values))
 
 
 def _finer(records: Records, metadata: Metadata, folder: Path, job: TableJob) -> Finer:
@@ -175,7 +168,7 @@ def read_tables(state: BatchState, mode: str) -> None:
         table = read_cells(data, metadata, value, list(job.wanted.spanning))
         if kind == "1":
             table = with_totals(table, letter == "T")
-        do = "<READTABLE> 1 computes totals, <READTABLE> 2 takes them as they are."
+        do = Message("hint.readtable")
         check_totals(table, data.name, do)
         job.tolerance = (
             float(np.abs(table.relations().residuals(table.values)).max(initial=0.0)) if kind == "2" else 0.0

@@ -9,6 +9,7 @@ import numpy as np
 
 from sfumato.atomic_folders import write_text
 from sfumato.errors import DataError, PlanError, SfumatoError
+from sfumato.localization.messages import Message
 from sfumato.pipelines.tables.batch.joint_audit import audit_written
 from sfumato.pipelines.tables.batch.reading import read_micro, read_tables, recode
 from sfumato.pipelines.tables.batch.state import BatchState, TableJob, WrittenTable
@@ -43,7 +44,6 @@ from sfumato.version import __version__
 
 # Time limit in seconds if the batch file has none.
 SECONDS = 60.0
-NO_PROMISE = "No rule calls a cell unsafe, so nothing is promised of the changed numbers."
 # The suppression method for each command.
 MASKS = {"GH": "fast", "MOD": "optimal", "OPT": "optimal", "NET": "optimal"}
 UNUSED = "Every cell may be anything from 0 on, single respondents always attack, and all is one program."
@@ -60,7 +60,7 @@ class BatchRun(Value):
 
     log: tuple[str, ...]
     written: tuple[Path, ...]
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[Message, ...] = ()
     passed: bool = True
 
 
@@ -79,7 +79,7 @@ def run_batch(path: Path, out: Path | None = None, encoding: str | None = None) 
     check_installed()
     commands = batch_file.read_batch(path, encoding)
     if not commands:
-        raise DataError("truncated_2", name=path.name)
+        raise DataError("truncated.no_command", name=path.name)
     batch_file.check_commands(commands, path.name)
     folder = out or path.parent
     folder.mkdir(parents=True, exist_ok=True)
@@ -87,11 +87,11 @@ def run_batch(path: Path, out: Path | None = None, encoding: str | None = None) 
     try:
         _run_all(commands, state, path.name)
     except SfumatoError as error:
-        before = "Written before" if state.written else "Said before"
-        _end(state, f"Error: {error.message}")
+        _end(state, error.message)
         # Files written already need their warnings even if a later command fails.
         if said := [*state.warnings, *state.notices]:
-            error.hint = f"{error.hint} {before}: {' '.join(said)}".strip()
+            before = "hint.written_before" if state.written else "hint.noted_before"
+            error.hint = Message(before, hint=error.hint, notes=tuple(said))
         raise
     _end(state)
     return BatchRun(tuple(state.log), tuple(state.written), tuple(state.warnings), state.passed)
@@ -107,13 +107,13 @@ def _run_all(commands: Sequence[Command], state: BatchState, name: str) -> None:
             _run(command, state, name, Path(scratch))
 
 
-def _end(state: BatchState, *remarks: str) -> None:
+def _end(state: BatchState, *remarks: Message) -> None:
     """Audit the written tables together and write the log, also after an error.
 
     Raises:
         UnattainableError: The joint audit cannot be completed.
     """
-    state.log += remarks
+    state.log += [f"Error: {remark}" for remark in remarks]
     try:
         audit_written(state)
     except SfumatoError as error:
@@ -149,7 +149,9 @@ def _run(command: Command, state: BatchState, name: str, scratch: Path) -> None:
         steps.get(command.word, lambda: None)()
     except SfumatoError as error:
         if f"{name}, line {command.line}" not in error.message:
-            error.message = f"{name}, line {command.line} (<{command.word}>): {error.message}"
+            error.message = Message(
+                "located.command", name=name, line=command.line, word=command.word, message=error.message
+            )
         raise
 
 
@@ -232,7 +234,7 @@ def _write_table(command: Command, state: BatchState, name: str) -> None:
     if asked.options.get("AS") and asked.kind > 3:
         state.log.append(f"{asked.file}: option AS says nothing in output {asked.kind}, which has statuses of its own.")
     if reason:
-        state.notices.append(f"{asked.file} tells {reason}: it is for the house.")
+        state.notices.append(Message("note.internal_file", name=asked.file, reason=reason))
         state.log.append(state.notices[-1])
     if asked.kind not in HOUSE:
         state.tables.append(_written_table(state, job, asked.file, done, job.tolerance))
@@ -245,18 +247,17 @@ def _written_table(state: BatchState, job: TableJob, file: str, done: Protected,
     return WrittenTable(file, done, tolerance, state.source_of(job, done.table), state.spanned(job))
 
 
-def _unprotected(state: BatchState, job: TableJob, table: ArgusTable, asked: batch_file.Output) -> tuple[str, ...]:
+def _unprotected(state: BatchState, job: TableJob, table: ArgusTable, asked: batch_file.Output) -> tuple[Message, ...]:
     """Return a warning if a table is written unprotected or without a rule."""
     unsafe = int(unsafe_of(table.statuses).sum())
     ruled = active_rules(job.rules) if not unsafe else job.done
     if asked.kind in HOUSE or ruled:
         return ()
-    what = f"{asked.file}: table {asked.table} was not protected. "
     if unsafe:
-        what += f"Its {unsafe} unsafe cells may be computed from the others: <SUPPRESS> comes before <WRITETABLE>."
+        what = Message("note.unprotected_table", file=asked.file, number=asked.table, count=unsafe)
         state.passed = False
     else:
-        what += "No rule says which of its cells are unsafe: name some in <SAFETYRULE>."
+        what = Message("note.table_without_rule", file=asked.file, number=asked.table)
     state.warn(what)
     return (what,)
 
@@ -304,7 +305,9 @@ def _rounded(table: ArgusTable, job: TableJob, call: RuleCall) -> Protected:
     rounding = Rounding(base=numbers[1], steps=int(numbers[2]))
     deadline = within(numbers[3] * 60.0 or SECONDS)
     done = round_part(part, rounding, bases_of(numbers[1], len(table)), np.zeros(len(table)), deadline)
-    return _published(table, "rounding", done, f"Rounded with {done.figures.get('further_steps', 0)} further steps.")
+    return _published(
+        table, "rounding", done, Message("note.rounded_steps", count=int(done.figures.get("further_steps", 0)))
+    )
 
 
 def _noisy(state: BatchState, job: TableJob, table: ArgusTable, call: RuleCall) -> Protected:
@@ -335,7 +338,7 @@ def _noisy(state: BatchState, job: TableJob, table: ArgusTable, call: RuleCall) 
     return _published(table, "cell-key", done)
 
 
-def _published(table: ArgusTable, method: str, done: PerturbedCells, *remarks: str) -> Protected:
+def _published(table: ArgusTable, method: str, done: PerturbedCells, *remarks: Message) -> Protected:
     """Return the table with its perturbed numbers, if data users cannot compute too much from them.
 
     Raises:
@@ -343,8 +346,7 @@ def _published(table: ArgusTable, method: str, done: PerturbedCells, *remarks: s
     """
     check_readers([done])
     unsafe = int(done.part.table.sensitive.sum())
-    said = f"A reader was looked for: none computes one of {unsafe} unsafe cells more closely than the rules allow."
-    said = said if unsafe else NO_PROMISE
+    said = Message("note.audited_cells", count=unsafe) if unsafe else Message("note.perturbed_without_rule")
     return Protected(table, method, done.published, notes=(*remarks, said), reader=done.ranges)
 
 

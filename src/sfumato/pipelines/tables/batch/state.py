@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from sfumato.localization.messages import Message
 from sfumato.tables.argus.office_table import ArgusTable
 from sfumato.tables.argus.tabulation import Crossed, spanned
 from sfumato.tables.cells.columns import TextColumns
@@ -191,12 +192,12 @@ class BatchState(State):
     log: list[str] = field(default_factory=list)
     logbook: str | None = None
     written: list[Path] = field(default_factory=list)
-    warnings: list[str] = field(default_factory=list)
-    notices: list[str] = field(default_factory=list)
+    warnings: list[Message] = field(default_factory=list)
+    notices: list[Message] = field(default_factory=list)
     tables: list[WrittenTable] = field(default_factory=list)
     passed: bool = True
 
-    def warn(self, what: str) -> None:
+    def warn(self, what: Message) -> None:
         """Add a warning once."""
         if what not in self.warnings:
             self.warnings.append(what)

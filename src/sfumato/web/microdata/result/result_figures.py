@@ -10,7 +10,7 @@ from typing import Any
 from sfumato.delimited.dialect import Dialect
 from sfumato.delimited.records import read_lines
 from sfumato.engines.duckdb.engine import DuckDBEngine, Row
-from sfumato.localization.messages import Messages, words_in
+from sfumato.localization.messages import Messages, from_json, words_in
 from sfumato.microdata.data_plan import DataPlan, code_texts
 from sfumato.microdata.plan.model import HIDDEN_ROLES
 from sfumato.microdata.plan.read import read_plan
@@ -55,7 +55,7 @@ def dossier(folder: Path, words: Messages) -> ReportData:
 
 def report_of(folder: Path) -> dict[str, Any]:
     """Return the metrics of report.json."""
-    report: dict[str, Any] = json.loads((folder / "report.json").read_text(encoding="utf-8"))
+    report: dict[str, Any] = from_json((folder / "report.json").read_text(encoding="utf-8"))
     return report
 
 

@@ -1,7 +1,6 @@
 """The remaining risk: attackers, population, class sizes, disclosure, special uniques; and attacks on request."""
 
 import asyncio
-import json
 from collections.abc import Callable, Mapping
 from html import escape
 from pathlib import Path
@@ -12,7 +11,7 @@ from nicegui import events, ui
 
 from sfumato.errors import SfumatoError
 from sfumato.formats import UPLOADS
-from sfumato.localization.messages import Messages
+from sfumato.localization.messages import Messages, from_json
 from sfumato.microdata.measures.population import LARGEST_POPULATION, uniqueness
 from sfumato.microdata.measures.risk import attacker
 from sfumato.microdata.models.equivalence_classes import Counts, Floats
@@ -266,7 +265,7 @@ class AttackView:
             self._button.classes("self-start")
         kept = self.run.folder / RESULT
         if kept.exists():
-            self._show(json.loads(kept.read_text(encoding="utf-8")))
+            self._show(from_json(kept.read_text(encoding="utf-8")))
 
     async def _uploaded(self, event: events.UploadEventArguments) -> None:
         self._control = self.workspace.place(f"control-{event.file.name}")
