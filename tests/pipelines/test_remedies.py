@@ -86,6 +86,7 @@ def test_what_makes_it_worse_or_fails_is_never_listed(monkeypatch: pytest.Monkey
         ]
 
     monkeypatch.setattr(module, "_changes", bad)
+    monkeypatch.setattr(module._Trials, "may_help", lambda *_: True)
     assert advise(OUTLIERS, plan).remedies == ()
 
 
@@ -111,12 +112,10 @@ def test_the_cost_of_each_model_is_told_in_both_languages() -> None:
     advice = advise(frame, plan_of(columns, "optimal", *models, suppression=0.02))
     first, second = advice.costs
     assert (first.column, second.column) == ("ill", "pay")
-    assert first.before is not None and first.without is not None and first.without.loss < first.before.loss
+    assert first.before is not None and first.without is not None and first.without < first.before
     for language in ("en", "de"):
         told = findings.advice_sentences(words_in(language), advice.to_dict())
-        assert any(
-            "ill" in line and f"{100 * (first.before.loss - first.without.loss):.0f}"[:1] in line for line in told
-        )
+        assert any("ill" in line and f"{100 * (first.before - first.without):.0f}"[:1] in line for line in told)
 
 
 def test_the_change_of_a_number_is_taken() -> None:

@@ -1,4 +1,4 @@
-"""Changes of a plan that keep more detail, and what each privacy model costs: every one of them was carried out.
+"""Changes of a plan that keep more detail, each of them carried out, and what each privacy model costs.
 
 A change is a plan of its own. It is released like any other, with all checks, and listed only if that succeeded, all
 privacy models are kept, and the release lost less: advice that fails or makes a release worse cannot be listed.
@@ -9,16 +9,22 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from sfumato.engines.opening import EngineName
+from sfumato.engines.opening import EngineName, open_engine
 from sfumato.errors import PlanError, SfumatoError, UnattainableError
+from sfumato.microdata.methods.class_assessment import column_losses
+from sfumato.microdata.methods.search import search
 from sfumato.microdata.plan.methods import METHOD, SUPPRESSING
 from sfumato.microdata.plan.model import RequestedPlan
 from sfumato.microdata.plan.read import read_plan
+from sfumato.microdata.plan.resolve import resolve
 from sfumato.microdata.plan.write import plan_dict
-from sfumato.microdata.release_report import Report
+from sfumato.microdata.release_report import COMPARED, Report
 from sfumato.pipelines.release import anonymize
 from sfumato.pipelines.release_folder import ProgressCallback
-from sfumato.values import Value, asdict
+from sfumato.pipelines.release_stages.counting import frequency_table
+from sfumato.pipelines.release_stages.missing_hierarchies import with_hierarchies
+from sfumato.pipelines.release_stages.published_columns import with_limits
+from sfumato.values import Value, asdict, replace
 
 PlanText = Mapping[str, Any]
 METHODS = ("auto", "optimal", "local", "mondrian", "local-suppression")
@@ -75,21 +81,20 @@ class Remedy(Value):
 
 
 class ModelCost(Value):
-    """The outcome of a plan without one of its privacy models.
+    """The loss of a plan without one of its privacy models, by the search alone.
 
     Attributes:
-        without: The outcome without the model; None if that cannot be released either.
+        before: The mean loss with all models; None if no recoding satisfies them.
+        without: The mean loss without the model; None if no recoding satisfies the others either.
     """
 
     model: str
     column: str
-    before: Outcome | None
-    without: Outcome | None
+    before: float | None
+    without: float | None
 
     def to_dict(self) -> dict[str, Any]:
-        outcomes = {"before": self.before, "without": self.without}
-        values = {key: None if one is None else asdict(one) for key, one in outcomes.items()}
-        return {"model": self.model, "column": self.column, **values}
+        return asdict(self)
 
 
 class Advice(Value):
@@ -148,9 +153,10 @@ def advise(
     models = [place for place, model in enumerate(trials.text.get("privacy", ())) if model.get("column")]
     tell, whole = progress or (lambda _step, _done, _all: None), len(changes) + len(models)
     remedies, costs = list[Remedy](), list[ModelCost]()
+    searched = trials.searched(trials.text)
     for done, changed in enumerate(changes):
         tell("remedies", done, whole)
-        after = trials.tried(changed)
+        after = trials.tried(changed) if trials.may_help(changed, searched) else None
         if after is not None and _is_better(after, before, requested):
             lines = tuple(_difference(trials.text, changed))
             remedies.append(Remedy(lines, read_plan(changed, requested.folder), before, after))
@@ -158,11 +164,11 @@ def advise(
         tell("remedies", len(changes) + done, whole)
         model = trials.text["privacy"][place]
         rest = [other for number, other in enumerate(trials.text["privacy"]) if number != place]
-        without = trials.tried({**trials.text, "privacy": rest}) if rest else None
-        costs.append(ModelCost(model["model"], model["column"], before, without))
+        without = trials.searched({**trials.text, "privacy": rest}) if rest else None
+        costs.append(ModelCost(model["model"], model["column"], searched, without))
     tell("remedies", whole, whole)
     remedies.sort(key=lambda remedy: (remedy.after.loss, remedy.after.suppressed_rows))
-    costs.sort(key=lambda cost: 2.0 if cost.without is None else cost.without.loss)
+    costs.sort(key=lambda cost: 2.0 if cost.without is None else cost.without)
     return Advice(tuple(remedies[:MOST_LISTED]), tuple(costs), fails=before is None)
 
 
@@ -191,6 +197,33 @@ class _Trials:
             return None
         sound = report.satisfied and not report.uncounted
         return _outcome(report, self.plan.quasi_identifiers) if sound else None
+
+    def searched(self, text: PlanText) -> float | None:
+        """Return the mean loss that the search of a plan finds, without a release; None if it finds nothing."""
+        try:
+            plan = read_plan(text, self.plan.folder)
+            with closing(open_engine(self.data, plan, self.engine)) as source:
+                completed = with_hierarchies(plan.with_others(source.columns), source)
+                resolved, _ = with_limits(resolve(completed, source.columns), source)
+                table = frequency_table(resolved, source)
+                result = search(resolved, table)
+        except SfumatoError:
+            return None
+        losses = result.per_column
+        if result.loss_name != COMPARED or not losses:
+            hidden = int(result.recoding.sizes[result.recoding.suppressed].sum()) / max(table.rows, 1)
+            chosen = replace(resolved, method=result.method or resolved.method)
+            published = column_losses(chosen, table, result)
+            losses = {name: loss * (1 - hidden) + hidden for name, loss in published.items()}
+        shares = [losses.get(name, 1.0) for name in self.plan.quasi_identifiers]
+        return sum(shares) / len(shares) if shares else result.loss
+
+    def may_help(self, text: PlanText, searched: float | None) -> bool:
+        """Return whether a change is worth a release: its search must lose less, unless answers or a policy decide."""
+        if searched is None or self.plan.purpose.questions or self.plan.policy or self.plan.previous:
+            return True
+        found = self.searched(text)
+        return found is not None and found <= searched - LEAST_GAIN / 2
 
     def kept(self) -> list[str]:
         """Return the quasi-identifiers, those that keep most first: removing one of these helps the others most."""

@@ -154,7 +154,7 @@ def cost_sentence(words: Messages, cost: Mapping[str, Any]) -> str:
     names = {"model": words.get(f"glossary.{cost['model']}", cost["model"]), "column": cost["column"]}
     if cost["without"] is None or cost["before"] is None:
         return words["remedy.cost_unknown" if cost["without"] is None else "remedy.cost_all"].format(**names)
-    points = 100 * (cost["before"]["loss"] - cost["without"]["loss"])
+    points = 100 * (cost["before"] - cost["without"])
     return words["remedy.cost"].format(**names, points=words.figure(f"{points:.1f}"))
 
 
