@@ -241,11 +241,13 @@ def looks_like_data(fields: Sequence[str], sample: Sequence[Sequence[str]]) -> b
     """Return whether the first record is likely data instead of a header.
 
     This is so if its fields occur again as values of their columns, or if they are values in all columns with numbers,
-    dates or e-mail addresses. A header with names such as 1990, 2000, … next to names in words is accepted. If a
-    numeric column has a name in words, one other name may occur by chance among the values of its column.
+    dates or e-mail addresses. A header with names such as 1990, 2000, … next to names in words is accepted. If numeric
+    columns have names in words, as many others may occur among the values of their columns: airbag is "airbag" or not.
 
     >>> looks_like_data(["Ada", "36"], [["Max", "41"]]), looks_like_data(["name", "age"], [["Max", "41"]])
     (True, False)
+    >>> looks_like_data(["age", "day", "airbag", "dead"], [["36", "9", "airbag", "dead"], ["41", "8", "", ""]])
+    False
     """
     rows = [record for record in sample if [*record] != [*fields]]  # files joined with their headers repeat them
     columns = [[record[place] for record in rows if place < len(record)] for place in range(len(fields))]
@@ -254,7 +256,7 @@ def looks_like_data(fields: Sequence[str], sample: Sequence[Sequence[str]]) -> b
     valued = [field for field, values in pairs if values and all(map(is_value, values))]
     if not valued or any(map(is_value, valued)):
         return repeated > 0 or (bool(valued) and all(map(is_value, valued)))
-    return repeated > 1
+    return repeated > len(valued)
 
 
 def _renamed(fields: Sequence[str]) -> tuple[tuple[str, ...], tuple[Message, ...]]:

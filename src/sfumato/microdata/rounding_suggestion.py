@@ -27,6 +27,10 @@ _MANY_NUMBERS = 20
 # Maximum base as a share of the interquartile range, and the minimum number of numbers left.
 _STEP_SHARE = Decimal("0.5")
 _LEAST_LEFT = 6
+# Minimum number of bands of a column whose bands are widened until few rows are unique.
+_LEAST_BANDS = 3
+# Maximum number of bands in proportion to the next finer ones; proportions of rows in each tail that are tried.
+_FEWER, _TAILS = 0.8, (_TAIL, 0.1, 0.3)
 
 
 def proposed_publication(
@@ -59,6 +63,52 @@ def proposed_publication(
     exact = ((plan, _published(plan, forms, counts.values())) for plan in plans[next(likely, len(plans)) :])
     enough = (plan for plan, sizes in exact if _is_enough(np.array([*sizes.values()], np.int64), k, most))
     return next(enough, plans[-1])
+
+
+def bands(counts: Mapping[str, int], k: int) -> Iterator[PublishPlan | None]:
+    """Yield ways to publish the numbers of a column from fine to coarse, each number with at least k rows.
+
+    None means unchanged; nothing is yielded if a value is no number.
+
+    >>> [plan and (plan.bottom, plan.top, plan.round) for plan in bands({"0": 90, "1": 40, "2": 9, "3": 4, "4": 2}, 5)]
+    [(None, 2.0, None), (None, 1.0, None)]
+    """
+    forms = [form for form in read_numbers(list(counts)) if form is not None]
+    if not forms or len(forms) < len(counts):
+        return
+    numbers, rows = numerals(forms), np.array([*counts.values()], np.int64)
+    if rows.min() >= k:
+        yield None
+    plans = [*_cut_tails(numbers, rows, k)]
+    for tail in _TAILS:
+        plans += _plans(forms, numbers, rows, k, Decimal(1), _LEAST_BANDS, tail)
+    published = {len(sizes): plan for plan in plans if (sizes := _rough_counts(plan, numbers, rows)).min() >= k}
+    last = 2 * len(rows)
+    for size in sorted(published, reverse=True):
+        if size <= _FEWER * last:
+            last = size
+            yield published[size]
+
+
+def _cut_tails(numbers: Floats, rows: Counts, k: int) -> Iterator[PublishPlan]:
+    """Yield codings of the largest and the smallest numbers with the others unchanged, from fine to coarse."""
+    order = np.argsort(numbers)
+    ordered, sizes = numbers[order], rows[order]
+    rare = np.flatnonzero(sizes < k)
+    common = len(sizes) - np.count_nonzero(sizes < k)
+    if common > _MANY_NUMBERS:
+        return
+    lows = [place for place in range(len(sizes)) if not place or sizes[:place].sum() >= k]
+    for low in lows:
+        highs = (place for place in range(len(sizes), low + 1, -1) if place == len(sizes) or sizes[place:].sum() >= k)
+        for high in highs:
+            if not ((rare >= low) & (rare < high)).any():
+                bottom = limit_at(float(ordered[low])) if low else None
+                top = limit_at(float(ordered[high - 1])) if high < len(sizes) else None
+                if bottom is not None or top is not None:
+                    yield PublishPlan(bottom=bottom, top=top)
+        if not (rare < low + 1).any():
+            return
 
 
 def _rough_counts(plan: PublishPlan, numbers: Floats, rows: Counts) -> Counts:
@@ -120,28 +170,36 @@ def _shared(rows: Counts, k: int) -> float:
     return int(rows[rows >= k].sum()) / max(int(rows.sum()), 1)
 
 
-def _plans(forms: list[str], numbers: Floats, rows: Counts, k: int) -> Iterator[PublishPlan]:
+def _plans(
+    forms: list[str],
+    numbers: Floats,
+    rows: Counts,
+    k: int,
+    step_share: Decimal = _STEP_SHARE,
+    least_left: int = _LEAST_LEFT,
+    tail: float = _TAIL,
+) -> Iterator[PublishPlan]:
     """Yield plans from fine to coarse: bases of 1, 2, 5, 10, … units of the last decimal, as long as useful."""
     order = np.argsort(numbers)
     ordered, sizes = numbers[order], rows[order]
-    low, high = _ends(ordered, sizes, k)
+    low, high = _ends(ordered, sizes, k, tail)
     least, most = float(ordered[0]), float(ordered[-1])
     power = -max(map(len, _DECIMALS.findall("\n".join(forms))), default=0)
-    largest = _STEP_SHARE * Decimal(str(_middle(ordered, sizes)))
+    largest = step_share * Decimal(str(_middle(ordered, sizes)))
     while low < high and Decimal(10) ** power <= largest:
         for digit in _STEPS:
             step = digit * Decimal(10) ** power
             plan = _plan(step, low, high, least, most)
             left = len(np.unique(plan.rough_steps(ordered)))
-            if step <= largest and left >= min(_LEAST_LEFT, len(ordered)):
+            if step <= largest and left >= min(least_left, len(ordered)):
                 yield plan
         power += 1
 
 
-def _ends(numbers: Floats, rows: Counts, k: int) -> tuple[float, float]:
+def _ends(numbers: Floats, rows: Counts, k: int, tail: float) -> tuple[float, float]:
     """Return numbers beyond which few rows lie on either side, but at least k, so that size identifies no one."""
     share = (np.cumsum(rows) - rows / 2) / rows.sum()
-    low, high = (float(number) for number in np.interp((_TAIL, 1 - _TAIL), share, numbers))
+    low, high = (float(number) for number in np.interp((tail, 1 - tail), share, numbers))
     first, last = (min(int(np.searchsorted(np.cumsum(sizes), k)), len(rows) - 1) for sizes in (rows, rows[::-1]))
     return max(low, float(numbers[first])), min(high, float(numbers[-1 - last]))
 

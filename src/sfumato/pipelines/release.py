@@ -45,7 +45,7 @@ from sfumato.pipelines.release_stages.disclosure import disclosure
 from sfumato.pipelines.release_stages.missing_hierarchies import with_hierarchies
 from sfumato.pipelines.release_stages.published_columns import handling_of, with_limits
 from sfumato.pipelines.release_stages.question_answers import analysis_findings, check_libraries, search_by_answers
-from sfumato.pipelines.release_stages.release_check import refuse, release_check
+from sfumato.pipelines.release_stages.release_check import InferenceError, refuse, release_check
 from sfumato.schema.paths import PlanPath
 from sfumato.values import Value, replace
 
@@ -152,11 +152,32 @@ def anonymize(
         UnattainableError: No recoding satisfies the models.
         EngineError: A file cannot be read or written, or a part of the installation is missing.
     """
-    requested = read_plan(plan)
+    requested: RequestedPlan = read_plan(plan)
     if requested.files:
         from sfumato.pipelines.persons.linked_release import anonymize_files
 
         return cast("Release", anonymize_files(data, requested, engine=engine, workspace=workspace))
+    while True:
+        try:
+            return _attempt(data, requested, engine, workspace, progress)
+        except InferenceError as error:
+            if requested.on_inference != "remove" or not error.columns:
+                raise
+            requested = error.without_columns(requested)
+
+
+def _attempt(
+    data: Any,
+    requested: RequestedPlan,
+    engine: EngineName | None,
+    workspace: Path | None,
+    progress: ProgressCallback | None,
+) -> Release:
+    """Release microdata as a plan requests, with the columns of the plan.
+
+    Raises:
+        InferenceError: An attacker who compares columns breaks a guarantee.
+    """
     with ExitStack() as failure, ExitStack() as opened:
         folder = ScratchFolder(workspace) if publishes_files(data, engine) else None
         if folder is not None:

@@ -1,6 +1,6 @@
 """Suggest a plan for some rows: role of each column, privacy models and method."""
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from itertools import islice
 from pathlib import Path
@@ -17,16 +17,10 @@ from sfumato.hierarchies.role_detection.missing_value_codes import (
 )
 from sfumato.hierarchies.role_detection.profile import Profile
 from sfumato.hierarchies.role_detection.quasi_identifiers import (
-    MAX_QUASI_IDENTIFIERS,
-    crowded_out,
-    inferred_by_several,
     select,
-    spare_parts,
-    without_tells,
 )
-from sfumato.hierarchies.role_detection.role_reasons import COMMAS_IN_TEXTS, COSTLY, ENCODING, NA_IS_A_CODE
+from sfumato.hierarchies.role_detection.role_reasons import COMMAS_IN_TEXTS, ENCODING, NA_IS_A_CODE
 from sfumato.hierarchies.role_detection.roles import suggest_all
-from sfumato.hierarchies.role_detection.suggestion import UNKNOWN_RANK, Suggestion
 from sfumato.hierarchies.role_detection.survey_codes import (
     CodeBook,
     Counts,
@@ -38,6 +32,7 @@ from sfumato.localization.messages import Message
 from sfumato.microdata.plan.builder import Plan
 from sfumato.microdata.plan.read import read_plan
 from sfumato.microdata.questions.question import Question, questions_of, unknown_columns
+from sfumato.microdata.rounding_suggestion import published_counts
 from sfumato.pipelines.plan_suggestion.counted_rows import (
     CountedRows,
     ProgressReporter,
@@ -53,7 +48,7 @@ from sfumato.pipelines.plan_suggestion.file_checks import (
     with_textless,
     writes_commas,
 )
-from sfumato.pipelines.plan_suggestion.inference_risk import find_inference_risks, mark_dependent_columns
+from sfumato.pipelines.plan_suggestion.inference_risk import mark_dependent_columns, without_inference
 from sfumato.pipelines.plan_suggestion.person_columns import (
     FEW_ROWS,
     one_person,
@@ -64,24 +59,19 @@ from sfumato.pipelines.plan_suggestion.person_columns import (
 from sfumato.pipelines.plan_suggestion.plan_draft import (
     Draft,
     K,
+    SensitiveColumnPlan,
     SuggestedPlan,
-    member_count,
     publications,
     publishable,
 )
-from sfumato.pipelines.plan_suggestion.quasi_identifier_search import (
-    better_withheld,
-    drop_near_duplicates,
-    groups_of,
-    near_duplicates_among,
-    no_twins,
-)
+from sfumato.pipelines.plan_suggestion.purpose_columns import needed_columns, notes_on_questions, with_needed
 from sfumato.pipelines.plan_suggestion.survey_columns import (
-    limit_survey_answers,
     one_of_each,
     survey_answers_note,
+    with_opinions,
     with_survey_weights,
 )
+from sfumato.pipelines.plan_suggestion.unknown_columns import kept_columns, notes_of, with_kept
 from sfumato.values import replace
 
 # A column with at least _MANY_NUMBERS distinct texts may contain at most _FEW_WORDS words, in at most a proportion of
@@ -89,11 +79,8 @@ from sfumato.values import replace
 # numbers.
 _MANY_NUMBERS, _FEW_WORDS, _MOST_WORDS = 50, 5, 0.3
 _LOOKED_AT, _WRONG_NUMBERS = 200, 0.05
-# Near duplicates must separate rows to this proportion of the finer column. A birth date and an age do; a town and its
-# province do not, because one is a level of the other's hierarchy.
-_SAME_DETAIL, _SAME_AGE = 0.9, 0.4
-# How often free places are filled again.
-_FILLINGS = 2
+# How often quasi-identifiers that others infer are removed, and the rest judged again.
+_ROUNDS = 2
 
 
 def suggest_plan(
@@ -139,27 +126,30 @@ def suggest_plan(
     first = with_survey_weights(engine, told, profiles)
     repeated = with_constant_persons(engine, first, profiles) if rows <= FEW_ROWS else first
     persons = one_person(engine, with_named_persons(engine, repeated, profiles), profiles)
-    are_near_duplicates = near_duplicates_among(engine, persons) if rows <= FEW_ROWS else no_twins
-    selection = select(persons, profiles, min(K, rows), are_near_duplicates)
-    answered = limit_survey_answers(engine, one_of_each(selection.suggestions), profiles, rows)
+    answered = with_opinions(engine, persons, profiles) if rows <= FEW_ROWS else persons
+    needed = needed_columns(questions)
+    selected = one_of_each(select(with_needed(answered, profiles, needed), profiles, min(K, rows), needed))
     looking.at("compare-columns", 0.2)
-    suggestions = {name: publishable(one, profiles[name]) for name, one in answered.items()}
+    suggestions = {name: publishable(one, profiles[name]) for name, one in selected.items()}
     reading = ({} if source is None else {"source": source}) | data | ({"missing": missing} if missing else {})
     draft = Draft(reading, suggestions, profiles, dict(publications(suggestions, profiles)), codes)
-    if rows <= FEW_ROWS:
-        looking.at("compare-columns", 0.5)
-        draft = _without_twins(engine, _without_tells(engine, draft), are_near_duplicates)
-        looking.at("compare-columns", 0.9)
-        known = draft.known_names
-        draft = _filled(engine, draft, selection.waiting)
-        if not draft.known_names <= known:  # columns added instead may be inferred, too
-            draft = _without_tells(engine, draft)
+    draft = _judged_together(engine, draft, rows)
     empty = footer_rows_note(engine)
     proposal = draft.plan()
     if questions:
         proposal.plan["purpose"] = {"questions": [question.entry() for question in questions]}
     mixed = mixed_units_note(engine, proposal.plan, profiles) if rows <= FEW_ROWS else None
-    notes = (mixed, repeated_names(engine, persons, profiles, K), survey_answers_note(draft.suggestions), empty)
+    awaiting = (
+        *notes_of(draft.suggestions),
+        *notes_on_questions(engine, draft, questions),
+    )
+    notes = (
+        *awaiting,
+        mixed,
+        repeated_names(engine, persons, profiles, K),
+        survey_answers_note(draft.suggestions),
+        empty,
+    )
     reasons = proposal.reasons | {name: proposal.reasons[name] + NA_IS_A_CODE for name in columns_of_code(texts)}
     return with_textless(engine, replace(proposal, reasons=reasons, notes=tuple(filter(None, notes))))
 
@@ -179,82 +169,42 @@ def _without(texts: Mapping[str, Counts], missing: Sequence[str]) -> Mapping[str
     }
 
 
-def _without_tells(engine: RowCounter, draft: Draft) -> Draft:
-    """Return the draft without sensitive columns from which a quasi-identifier can be inferred."""
-    person = next((name for name, one in draft.suggestions.items() if one.role == "person"), None)
-    tells = find_inference_risks(engine, draft.judged_columns(), person)
-    told = inferred_by_several(draft.suggestions, {name: one.quasi_identifier for name, one in tells.items()})
-    computed = {name: one.computed_from for name, one in tells.items() if one.computed_from}
-    if told := told or spare_parts(draft.suggestions, computed):
-        draft = replace(draft, suggestions=dict(draft.suggestions) | told)
-        tells = find_inference_risks(engine, draft.judged_columns(), person)
-    if not tells:
-        return draft
-    words = {name: one.words for name, one in tells.items()}
-    beside = [name for name, one in tells.items() if one.with_private]
-    suggestions = without_tells(draft.suggestions, draft.profiles, words, beside)
-    published = {name: plan for name, plan in draft.published.items() if suggestions[name].role == "sensitive"}
-    if len(published) == 1 < len(draft.published):  # one column alone may be published in more detail than two together
-        published = dict(publications(suggestions, draft.profiles))
-    return replace(draft, suggestions=suggestions, published=published)
+def _judged_together(engine: RowCounter, draft: Draft, rows: int) -> Draft:
+    """Return the draft without columns that make persons unique or infer quasi-identifiers, by all columns together."""
+    for _ in range(_ROUNDS if rows <= FEW_ROWS else 0):
+        judged = _with_unknown(engine, draft, rows)
+        suggestions = without_inference(engine, judged.suggestions, judged.judged_columns())
+        known = {name for name, one in draft.suggestions.items() if one.role == "quasi-identifier"}
+        removed = {name: suggestions[name] for name in known if suggestions[name].role != "quasi-identifier"}
+        if not removed:
+            return replace(judged, suggestions=suggestions)
+        # With fewer quasi-identifiers, fewer persons are unique.
+        draft = replace(draft, suggestions={**draft.suggestions, **removed})
+    judged = _with_unknown(engine, draft, rows)
+    if rows > FEW_ROWS:
+        return judged
+    return replace(judged, suggestions=without_inference(engine, judged.suggestions, judged.judged_columns()))
 
 
-def _without_twins(engine: RowCounter, draft: Draft, are_near_duplicates: Callable[[str, str], bool]) -> Draft:
-    """Return the draft without redundant quasi-identifiers whose removal reduces the total loss."""
-    concepts = {name: one.concept for name, one in draft.suggestions.items() if one.role == "quasi-identifier"}
-
-    def tell_the_same(one: str, other: str) -> bool:
-        # A birth date may determine the sex of the few who share it; two days of a stay determine its length.
-        alike = concepts[one] == concepts[other] and concepts[one] not in (None, "date")
-        details = sorted(draft.profiles[name].separation for name in (one, other))
-        needed = _SAME_AGE if concepts[one] == "age" else _SAME_DETAIL
-        return alike and details[0] >= needed * details[1] and are_near_duplicates(one, other)
-
-    groups = groups_of([*concepts], tell_the_same)
-    if not groups:
-        return draft
-    spare = drop_near_duplicates(engine, draft.known_columns(), member_count(draft.suggestions, draft.profiles), groups)
-    suggestions = dict(draft.suggestions)
-    for name, twin in spare.items():
-        suggestions[name] = suggestions[name].withheld(
-            Message("reason.twin", reason=suggestions[name].reason, twin=twin)
-        )
-    return replace(draft, suggestions=suggestions)
-
-
-def _filled(engine: RowCounter, draft: Draft, waiting: Mapping[str, Suggestion]) -> Draft:
-    """Return the draft without costly quasi-identifiers, with waiting ones tried in their places.
-
-    If a column of unknown meaning was too costly, no further ones are tried.
-    """
-    before, draft, left = draft, _without_costly(engine, draft), dict(waiting)
-    for _ in range(_FILLINGS):
-        free = MAX_QUASI_IDENTIFIERS - sum(one.role == "quasi-identifier" for one in draft.suggestions.values())
-        vain = any(_is_unplaced(one) and draft.suggestions[name] != one for name, one in before.suggestions.items())
-        tried = [name for name, one in left.items() if not (vain and _is_unplaced(one))]
-        batch = {name: left.pop(name) for name in tried[: max(free, 0)]}
-        if not batch:
-            break
-        before = replace(draft, suggestions=dict(draft.suggestions) | batch)
-        draft = _without_costly(engine, before)
-    return replace(draft, suggestions=crowded_out(draft.suggestions, left))
-
-
-def _is_unplaced(suggestion: Suggestion) -> bool:
-    """Return whether a column is a quasi-identifier only because its meaning is unknown."""
-    return suggestion.role == "quasi-identifier" and suggestion.rank >= UNKNOWN_RANK
-
-
-def _without_costly(engine: RowCounter, draft: Draft) -> Draft:
-    """Return the draft without quasi-identifiers that cost the others more detail than they keep."""
-    unknown = [name for name, suggestion in draft.suggestions.items() if suggestion.concept is None]
-    costly = better_withheld(engine, draft.known_columns(), member_count(draft.suggestions, draft.profiles), unknown)
-    losses = {"before": round(100 * costly.before), "after": round(100 * costly.after)}
-    suggestions = dict(draft.suggestions)
-    for name in costly.columns:
-        known = suggestions[name]
-        suggestions[name] = known.withheld(COSTLY.format(known=known.reason, **losses))
-    return replace(draft, suggestions=suggestions)
+def _with_unknown(engine: RowCounter, draft: Draft, rows: int) -> Draft:
+    """Return the draft with the columns of unknown meaning that may be kept, and the class size that these need."""
+    kept = kept_columns(engine, draft.suggestions, draft.profiles, rows)
+    codings = {name: form.plan for name, form in kept.forms.items() if form.plan is not None}
+    coded = {
+        name: SensitiveColumnPlan(plan, published_counts(plan, draft.profiles[name].counts))
+        for name, plan in codings.items()
+    }
+    rare = {name: [*draft.codes.get(name, ()), *form.rare] for name, form in kept.forms.items() if form.rare}
+    suggestions = with_kept(draft.suggestions, kept)
+    published = {name: one for name, one in draft.published.items() if not suggestions[name].kept} | coded
+    return replace(
+        draft,
+        suggestions=suggestions,
+        published=published,
+        codes={**draft.codes, **rare},
+        k=kept.k,
+        needed_unique=kept.needed_unique,
+    )
 
 
 def suggest_for_file(

@@ -7,9 +7,7 @@ import pytest
 
 from sfumato.hierarchies.role_detection.column_context import with_context
 from sfumato.hierarchies.role_detection.profile import Profile
-from sfumato.hierarchies.role_detection.quasi_identifiers import spare_parts
 from sfumato.hierarchies.role_detection.roles import suggest, suggest_all
-from sfumato.hierarchies.role_detection.suggestion import Suggestion
 
 ROWS = 400
 
@@ -201,14 +199,6 @@ def test_what_somebody_weighs_is_seen_and_protected_among_findings_of_doctors():
     for others, protected in (((), False), (findings, True)):
         told = suggestions_of(weight, *others)["WEIGHT_KG"]
         assert (told.role, told.protected) == ("quasi-identifier", protected)
-
-
-def test_of_two_days_from_which_a_stay_is_computed_the_second_is_withheld():
-    days = {name: Suggestion("quasi-identifier", "A day.", rank=2, concept="date") for name in ("in", "out")}
-    others = {name: Suggestion("quasi-identifier", "Known.", rank=0, concept=name) for name in ("age", "sex")}
-    spare = spare_parts(days | others, {"stay": ("in", "out"), "ratio": ("age", "sex")})
-    assert [(name, one.role) for name, one in spare.items()] == [("out", "identifier")]
-    assert not spare_parts(days, {"stay": ("in", "out")})
 
 
 def test_percent_and_units_behind_a_name_say_that_something_is_measured():

@@ -15,9 +15,9 @@ from sfumato.hierarchies.role_detection.lexicon.concepts import BY_KEY, WORDS
 from sfumato.hierarchies.role_detection.lexicon.name_terms import meanings_of, spoken_word, words_of
 from sfumato.hierarchies.role_detection.lexicon.value_terms import holds_words_of
 from sfumato.hierarchies.role_detection.profile import Profile
-from sfumato.hierarchies.role_detection.quasi_identifiers import quasi_identifier
+from sfumato.hierarchies.role_detection.quasi_identifiers import is_unknown, quasi_identifier
 from sfumato.hierarchies.role_detection.questionnaire_columns import answers_of, are_same, asked
-from sfumato.hierarchies.role_detection.suggestion import UNKNOWN_RANK, Suggestion
+from sfumato.hierarchies.role_detection.suggestion import Suggestion
 from sfumato.hierarchies.role_detection.unexplained_numbers import (
     are_counts,
     are_measures,
@@ -112,15 +112,6 @@ def _alike(
         if like := alike or _measured_alike(profiles[name], private):
             chosen[name] = like
     return chosen
-
-
-def is_unknown(suggestion: Suggestion) -> bool:
-    """Return whether nothing indicates the meaning of a column; free text and mixed units do not count as unknown."""
-    if suggestion.concept is not None:
-        return False
-    if suggestion.role == "quasi-identifier":
-        return suggestion.rank == UNKNOWN_RANK
-    return suggestion.undecided and suggestion.reason.endswith(role_reasons.OWN_NUMBER)
 
 
 def _told(suggestion: Suggestion, profile: Profile) -> _Told:

@@ -29,6 +29,9 @@ class Suggestion(Value):
         concept: The key of the column's concept, if its name or its values indicate one.
         confidence: How sure the role is, from 0 to 1, by the evidence for it and against it; 0 without any evidence.
         evidence: What was seen: for each concept, the least likely last, its key and weight in log-odds.
+        kept: Whether it is kept although its meaning is unknown, on the assumption that nobody knows it.
+        needed: Whether a question of the purpose needs it.
+        weight: The weight of a quasi-identifier in the information loss.
     """
 
     role: Role
@@ -44,6 +47,9 @@ class Suggestion(Value):
     concept: str | None = None
     confidence: float = 0.0
     evidence: tuple[tuple[str, float], ...] = ()
+    kept: bool = False
+    needed: bool = False
+    weight: float = 1.0
 
     def plan(self) -> dict[str, Any]:
         """Return the column as plan entries.
@@ -52,10 +58,11 @@ class Suggestion(Value):
         {'role': 'quasi-identifier', 'hierarchy': {'type': 'any'}}
         """
         typed = {} if self.type == "text" else {"type": self.type}
-        withheld = {"publish": "removed"} if self.role == "weight" else {}
+        withheld = {"publish": "removed"} if self.role == "weight" and not self.needed else {}
         protect = {"protect": dict(PROTECT)} if self.role == "quasi-identifier" and self.protected else {}
-        role = "undecided" if self.undecided else self.role
-        return {"role": role} | typed | ({"hierarchy": self.hierarchy} if self.hierarchy else {}) | protect | withheld
+        weight = {"weight": self.weight} if self.role == "quasi-identifier" and self.weight != 1 else {}
+        role = {"role": "undecided" if self.undecided else self.role}
+        return role | typed | ({"hierarchy": self.hierarchy} if self.hierarchy else {}) | protect | withheld | weight
 
     def withheld(self, reason: str) -> "Suggestion":
         """Return the column as removed until a decision is made."""

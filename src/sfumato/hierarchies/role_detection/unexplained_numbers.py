@@ -39,6 +39,8 @@ _FRACTIONS, _LARGE_FRACTIONS = 0.2, 0.3
 # Degrees of coordinates, and values too small for them; years with fractions.
 _DEGREES, _SMALL, _YEARS = 180, 5, (1850, 2100)
 _MANY_DECIMALS, _LONG_PLACE, _SAME_FEE = 3, 5, 0.3
+# Numbers nearer to zero are logarithms, indices or distances rather than coordinates.
+_NEAR = 20
 
 
 # Customer numbers, house numbers, postcodes, telephone numbers, days and map coordinates look like measures to a test
@@ -58,6 +60,27 @@ def are_measures(profile: Profile, named: bool = False) -> bool:
     if _are_numbers_of_something(profile, spread) or (not named and _are_running(spread)):
         return False
     return named or are_counts(spread) or _are_round_sums(profile, spread)
+
+
+def may_number_units(profile: Profile) -> bool:
+    """Return whether numbers may number units (customers, districts, days), or be their coordinates on a map.
+
+    >>> may_number_units(Profile("x", {str(number): 9 for number in range(1, 80)}, rows=711))
+    True
+    >>> may_number_units(Profile("x", {str(number): 90 - number for number in range(80)}, rows=4040))
+    False
+    """
+    spread, _ = distribution_of(profile)
+    if spread is None:
+        return True
+    if len(spread.numbers) <= 2:
+        return False
+    if float(spread.rows[spread.numbers != np.floor(spread.numbers)].sum()) >= _FRACTIONS * spread.rows.sum():
+        decimals = [len(value.strip().replace(",", ".").partition(".")[2]) for value in profile.sample]
+        low, high = spread.quantile(0.02), spread.quantile(0.98)
+        far = max(abs(low), abs(high)) > _NEAR and low >= -_DEGREES and high <= _DEGREES
+        return far and bool(np.median(decimals) > _MANY_DECIMALS)
+    return _are_numbers_of_something(profile, spread) or _are_running(spread)
 
 
 def are_counts(spread: NumberDistribution) -> bool:

@@ -50,7 +50,7 @@ Role = Literal[
 ]
 OtherRole = Literal["identifier", "sensitive", "insensitive", "undecided"]
 Language = Literal["en", "de"]
-OnInference = Literal["refuse", "warn"]
+OnInference = Literal["refuse", "warn", "remove"]
 ROLES: tuple[Role, ...] = get_args(Role)
 # Columns of these roles are removed, and nothing but pseudonyms needs their values.
 REMOVED_ROLES: tuple[Role, ...] = ("identifier", "undecided")
@@ -158,7 +158,8 @@ class RequestedPlan:
         previous: Folders of earlier releases of the same persons, the first one first.
         files: Several files that are joined by keys, instead of one source.
         person_secret: Key from which earlier releases made their person keys.
-        on_inference: Whether to refuse or to warn if combining the published columns breaks a guarantee.
+        on_inference: Whether to refuse, to warn, or to remove columns if combining the published columns breaks a
+            guarantee.
         purpose: The questions that the release has to answer.
     """
 

@@ -55,7 +55,8 @@ PLAN = RecordSchema(
         "on_inference": KeySchema(
             Choice(
                 get_args(OnInference),
-                about="where a guarantee fails once columns are read against each other: refuse the release, or warn",
+                about="where a guarantee fails once columns are read against each other: refuse the release, warn, or "
+                "remove columns that are no quasi-identifiers until it holds",
             )
         ),
         "language": KeySchema(Choice(get_args(Language), about="of the reports")),

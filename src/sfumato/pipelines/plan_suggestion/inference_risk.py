@@ -7,67 +7,120 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.engines.engine import MissingRules
-from sfumato.hierarchies.role_detection.column_context import is_unknown
 from sfumato.hierarchies.role_detection.profile import Profile
+from sfumato.hierarchies.role_detection.quasi_identifiers import is_unknown
 from sfumato.hierarchies.role_detection.suggestion import Suggestion
 from sfumato.localization.messages import Message
-from sfumato.microdata.counts.frequency_table import FrequencyTable, ValueCounts, tables_of
+from sfumato.microdata.counts.frequency_table import FrequencyTable, tables_of
 from sfumato.microdata.counts.grouping import one_row_each
 from sfumato.microdata.measures.inference import ROWS_MORE, pair_inferences, positions_of, sensitive_pair_inferences
 from sfumato.microdata.measures.inference import inference_risks as tells_of
-from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.plan.read import read_plan
 from sfumato.microdata.plan.resolve import resolve
 from sfumato.microdata.release_check.evidence import RIGHT, USUAL
 from sfumato.pipelines.plan_suggestion.counted_rows import RowCounter
 from sfumato.pipelines.plan_suggestion.person_columns import FEW_ROWS
-from sfumato.pipelines.plan_suggestion.quasi_identifier_search import Codes, agreement
 from sfumato.pipelines.release_stages.counting import reading_of
 from sfumato.values import Value
 
+Codes = npt.NDArray[np.int32]
+Ints = npt.NDArray[np.int64]
+
 
 class InferenceFinding(Value):
-    """What can be inferred from a sensitive column: one quasi-identifier, or the two it is computed from.
+    """Columns from which a quasi-identifier can be inferred: without one of them it cannot.
 
     Attributes:
-        words: The finding in words.
-        with_private: Whether the inference needs another sensitive column.
+        columns: The sensitive columns, one or two.
+        quasi_identifiers: The inferred one, or the two from which the sensitive column is computed.
     """
 
-    words: str
-    quasi_identifier: str | None = None
-    computed_from: tuple[str, str] | None = None
-    with_private: bool = False
+    columns: tuple[str, ...]
+    quasi_identifiers: tuple[str, ...]
+
+
+# The cost of removing a quasi-identifier that counts fully, one that hardly counts, a sensitive column, one of unknown
+# meaning, and one that a question needs.
+_COST, _COST_OF_LITTLE, _COST_OF_SENSITIVE, _COST_OF_UNKNOWN = 1.4, 0.5, 1.5, 1.0
+_COST_OF_NEEDED = 20.0
+# The last quasi-identifiers are never removed.
+_LEAST_LEFT = 2
+
+
+def without_inference(
+    source: RowCounter, suggestions: Mapping[str, Suggestion], proposal: Mapping[str, Any]
+) -> dict[str, Suggestion]:
+    """Return the suggestions without the columns by which quasi-identifiers could be inferred.
+
+    Of the columns of each inference at least one is removed: what costs less of the sensitive columns, or of the
+    quasi-identifiers that not everybody knows. The day of a relapse is missing without a relapse, so every column about
+    relapses predicts it: it is removed rather than all of these.
+    """
+    person = next((name for name, one in suggestions.items() if one.role == "person"), None)
+    known = [name for name, one in suggestions.items() if one.role == "quasi-identifier"]
+    spare = {name for name in known if suggestions[name].rank} if len(known) > _LEAST_LEFT else set[str]()
+    removed: dict[str, InferenceFinding] = {}
+    for linked in _linked(find_inference_risks(source, proposal, person)):
+        private = {finding.columns[-1]: finding for finding in linked}
+        spared = [(finding, [name for name in finding.quasi_identifiers if name in spare]) for finding in linked]
+        public = {names[-1]: finding for finding, names in spared if names}
+        covered = all(names for _, names in spared)
+        left = len(known) - len({*public, *removed} & {*known})
+        cheaper = sum(_cost(suggestions[name]) for name in public) < sum(_cost(suggestions[name]) for name in private)
+        removed |= public if covered and cheaper and left >= _LEAST_LEFT else private
+    chosen = dict(suggestions)
+    for name, finding in removed.items():
+        others = ", ".join(f'"{other}"' for other in (*finding.quasi_identifiers, *finding.columns) if other != name)
+        chosen[name] = chosen[name].withheld(Message("reason.infers", reason=chosen[name].reason, names=others))
+    return chosen
+
+
+def _linked(findings: Sequence[InferenceFinding]) -> list[list[InferenceFinding]]:
+    """Return the groups of findings that share columns."""
+    groups: list[tuple[set[str], list[InferenceFinding]]] = []
+    for finding in findings:
+        names = {*finding.columns, *finding.quasi_identifiers}
+        near = [group for group in groups if group[0] & names]
+        merged = [one for _, group in near for one in group]
+        groups = [group for group in groups if group not in near]
+        groups.append((names.union(*(group[0] for group in near)), [*merged, finding]))
+    return [group for _, group in groups]
+
+
+def _cost(suggestion: Suggestion) -> float:
+    if suggestion.needed:
+        return _COST_OF_NEEDED
+    if suggestion.role == "quasi-identifier":
+        return _COST if suggestion.weight == 1 else _COST_OF_LITTLE
+    return _COST_OF_UNKNOWN if suggestion.kept else _COST_OF_SENSITIVE
 
 
 def find_inference_risks(
     source: RowCounter, proposal: Mapping[str, Any], person: str | None = None
-) -> dict[str, InferenceFinding]:
-    """Return the sensitive columns that infer a quasi-identifier, or are computed from two, with the findings.
-
-    If two columns jointly infer one, the later column is returned.
+) -> list[InferenceFinding]:
+    """Return the sensitive columns that infer a quasi-identifier, or are computed from two.
 
     Args:
         person: The person column, or None. What all rows of a person repeat reveals nothing about others.
     """
     plan = resolve(read_plan(proposal))
     if not plan.promise_columns:
-        return {}
+        return []
     columns = (*plan.quasi_identifiers, *plan.promise_columns)
     text_counts = source.count(columns if person is None else (*columns, person), reading_of(plan))
     if person is not None:
         text_counts = one_row_each(text_counts)
     # Computed columns are computed from the numbers as they are read, not as they are published.
     table, read = tables_of(text_counts, plan)
-    joint = _jointly_told(read)
-    worst = (
-        max(tells_of(table, name), key=lambda tell: tell.guessed_with_column, default=None)
-        for name in plan.promise_columns
-    )
-    told = dict(inferred_by_values(read)) | {tell.column: tell.quasi_identifier for tell in worst if tell is not None}
-    one = {name: InferenceFinding(Message("reason.tells_one", other=other), other) for name, other in told.items()}
-    alone = {name: telling for name in plan.promise_columns if (telling := one.get(name) or joint.get(name))}
-    return alone | dict(_told_by_two(text_counts, plan, [*alone]))
+    positions = positions_of(read)
+    pairs = [(one.column, one.quasi_identifier) for name in plan.promise_columns for one in tells_of(table, name)]
+    found = [InferenceFinding((name,), (other,)) for name, other in dict.fromkeys((*inferred_by_values(read), *pairs))]
+    for name in read.sensitive:
+        found += [InferenceFinding((name,), one.quasi_identifiers) for one in pair_inferences(read, name, positions)]
+    known = plan.quasi_identifiers
+    for one in sensitive_pair_inferences(text_counts, known, plan.promise_columns, plan.data.missing):
+        found.append(InferenceFinding((one.beside, one.column), (one.quasi_identifier,)))
+    return found
 
 
 def inferred_by_values(table: FrequencyTable) -> Iterator[tuple[str, str]]:
@@ -85,29 +138,6 @@ def inferred_by_values(table: FrequencyTable) -> Iterator[tuple[str, str]]:
             common = (total >= ROWS_MORE * counts.sum()) & (counts.max(axis=1) >= RIGHT * total)
             if (common & (usual[counts.argmax(axis=1)] <= USUAL)).any():
                 yield name, other
-
-
-def _told_by_two(text_counts: ValueCounts, plan: Plan, told: Sequence[str]) -> Iterator[tuple[str, InferenceFinding]]:
-    """Yield the later of two numeric sensitive columns that jointly infer a quasi-identifier, unless it is known."""
-    private = [name for name in plan.promise_columns if name not in told]
-    withheld: set[str] = set()
-    for tell in sensitive_pair_inferences(text_counts, plan.quasi_identifiers, private, plan.data.missing):
-        if not {tell.column, tell.beside} & withheld:
-            withheld.add(tell.column)
-            words = Message("reason.tells_two", first=tell.quasi_identifier, second=tell.beside)
-            yield tell.column, InferenceFinding(words, with_private=True)
-
-
-def _jointly_told(table: FrequencyTable) -> dict[str, InferenceFinding]:
-    positions = positions_of(table)
-    tells = (tell for name in table.sensitive for tell in pair_inferences(table, name, positions)[:1])
-    return {
-        tell.column: InferenceFinding(
-            Message("reason.tells_two", first=tell.quasi_identifiers[0], second=tell.quasi_identifiers[1]),
-            computed_from=tell.quasi_identifiers,
-        )
-        for tell in tells
-    }
 
 
 # Minimum proportion of rows, beyond chance, with the most frequent value for their sensitive value; the others are
@@ -159,6 +189,21 @@ def _tells(private: Codes, codes: Codes, counts: npt.NDArray[np.int64]) -> bool:
     keys, owners = np.unique(private.astype(np.int64) * width + codes, return_inverse=True)
     sizes = np.bincount(owners.reshape(-1), weights=counts)
     return agreement(keys // width, keys % width, sizes) >= _TOLD
+
+
+def agreement(one: Ints, other: Ints, counts: npt.NDArray[np.float64] | Ints) -> float:
+    """Return how far a column determines another: the proportion of rows with the usual value, beyond chance.
+
+    Args:
+        one: The codes of the first column; each pair of codes occurs once.
+        other: The codes of the second column.
+        counts: The rows of each pair.
+    """
+    rows = float(counts.sum())
+    chance = float(np.bincount(other, weights=counts).max()) / rows
+    most = np.zeros(int(one.max(initial=0)) + 1)
+    np.maximum.at(most, one, counts)
+    return (float(most.sum()) / rows - chance) / (1 - chance) if chance < 1 else 0.0
 
 
 def _as_private(told: Mapping[str, str], suggestions: Mapping[str, Suggestion]) -> dict[str, Suggestion]:

@@ -122,6 +122,8 @@ class Draft(Value):
 
     Attributes:
         codes: Texts that mean missing in one column only; the rows are counted without them.
+        k: The minimum class size.
+        needed_unique: The proportion of persons unique by the quasi-identifiers and two columns that questions need.
     """
 
     reading: Mapping[str, Any]
@@ -129,23 +131,16 @@ class Draft(Value):
     profiles: Mapping[str, Profile]
     published: Mapping[str, SensitiveColumnPlan]
     codes: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    k: int = K
+    needed_unique: float = 0.0
 
     def plan(self) -> SuggestedPlan:
         """Return the plan, including the codes that mean missing in one column."""
-        proposal = _proposal(self.reading, self.suggestions, self.profiles, self.published)
+        proposal = _proposal(self.reading, self.suggestions, self.profiles, self.published, self.codes, self.k)
         for name, codes in self.codes.items():
             proposal.plan["columns"][name] |= {"missing": [*codes]}
             proposal.reasons[name] += _told_of_missing(codes)
         return proposal
-
-    @property
-    def known_names(self) -> set[str]:
-        """The names of the quasi-identifiers."""
-        return {name for name, one in self.suggestions.items() if one.role == "quasi-identifier"}
-
-    def known_columns(self) -> dict[str, Any]:
-        """Return a plan with the quasi-identifiers alone; the other columns do not affect them."""
-        return self._plan_of("quasi-identifier")
 
     def judged_columns(self) -> dict[str, Any]:
         """Return a plan with the quasi-identifiers and the sensitive columns, with a model for each of the latter."""
@@ -177,9 +172,12 @@ def _proposal(
     suggestions: Mapping[str, Suggestion],
     profiles: Mapping[str, Profile],
     published: Mapping[str, SensitiveColumnPlan],
+    codes: Mapping[str, Sequence[str]],
+    k: int,
 ) -> SuggestedPlan:
     """Return the plan that follows from the suggestions for all columns, with their reasons."""
-    members = member_count(suggestions, profiles)
+    size = max(min(k, member_count(suggestions, profiles)), 2)
+    published = {name: one for name, one in published.items() if suggestions[name].role in ("sensitive", "weight")}
     columns = {name: _column(suggestion, published.get(name)) for name, suggestion in suggestions.items()}
     roles = Counter(suggestion.role for suggestion in suggestions.values())
     plan = {
@@ -187,11 +185,12 @@ def _proposal(
         "data": _data(reading, suggestions),
         "columns": columns if roles["quasi-identifier"] > 1 and not roles["person"] else _unprotected(columns),
         "privacy": [
-            {"model": "k-anonymity", "k": max(min(K, members), 2)},
-            *_promises(suggestions, profiles, published),
+            {"model": "k-anonymity", "k": size},
+            *_promises(suggestions, profiles, published, codes, size),
         ],
         "method": {"name": "auto", "suppression": SUPPRESSION},
         "output": {"format": "csv", "order": "shuffle", "suppressed": "drop"},
+        "on_inference": "remove",
     }
     reasons = {name: _reason(one, profiles[name], published.get(name)) for name, one in suggestions.items()}
     return SuggestedPlan(plan, reasons, tuple(profiles.values()))
@@ -214,6 +213,8 @@ def publishable(suggestion: Suggestion, profile: Profile) -> Suggestion:
         return suggestion
     if count := mentions(profile, K):
         return suggestion.withheld(Message("reason.mentions", reason=suggestion.reason, count=count))
+    if suggestion.kept:  # judged by how many persons are unique
+        return suggestion
     if _few_own_numbers(profile):
         return suggestion.withheld(Message("reason.few_numbers", reason=suggestion.reason, count=profile.present))
     hopeless = proposed_promise(profile.name, profile.counts, profile.missing, K) is None
@@ -236,7 +237,11 @@ def publications(
     suggestions: Mapping[str, Suggestion], profiles: Mapping[str, Profile]
 ) -> Iterator[tuple[str, SensitiveColumnPlan]]:
     """Yield the coding of sensitive columns whose numbers would make rows unique."""
-    names = (name for name, one in suggestions.items() if one.role == "sensitive")
+    names = (
+        name
+        for name, one in suggestions.items()
+        if (one.role == "sensitive" and not one.kept) or (one.role == "weight" and one.needed)
+    )
     counts = {name: profiles[name].counts for name in names if _are_rounded(profiles[name])}
     # Two columns together have as many combinations as the product of their distinct values.
     most = {name: max(isqrt(profiles[name].present // K), _LEAST_NUMBERS) for name in counts}
@@ -269,7 +274,8 @@ def _column(suggestion: Suggestion, publication: SensitiveColumnPlan | None) -> 
     """Return the column entry of the plan; columns with a coding get no type."""
     if publication is None:
         return suggestion.plan()
-    return {"role": suggestion.role, "publish": _plain(asdict(publication.plan))}
+    rounded = PublishPlan(round=publication.plan.round) if suggestion.role == "weight" else publication.plan
+    return {"role": suggestion.role, "publish": _plain(asdict(rounded))}
 
 
 def _plain(entry: Any) -> Any:
@@ -280,7 +286,11 @@ def _plain(entry: Any) -> Any:
 
 
 def _promises(
-    suggestions: Mapping[str, Suggestion], profiles: Mapping[str, Profile], published: Mapping[str, SensitiveColumnPlan]
+    suggestions: Mapping[str, Suggestion],
+    profiles: Mapping[str, Profile],
+    published: Mapping[str, SensitiveColumnPlan],
+    codes: Mapping[str, Sequence[str]],
+    k: int,
 ) -> Iterator[dict[str, Any]]:
     """Yield one privacy model for each sensitive column, based on its published values."""
     for name, suggestion in suggestions.items():
@@ -288,7 +298,17 @@ def _promises(
         if suggestion.role != "sensitive" or profile.rows < 2 * K:
             continue
         counts = published[name].counts if name in published else profile.counts
-        yield proposed_promise(name, counts, profile.missing, K) or differing(name)
+        if not suggestion.kept:
+            yield proposed_promise(name, counts, profile.missing, k) or differing(name)
+        elif rare := _rare_values(counts, profile.missing, codes.get(name, ())):
+            yield {"model": "alpha-k-anonymity", "alpha": ALPHA, "k": k, "column": name, "values": rare}
+
+
+def _rare_values(counts: Mapping[str, int], missing: int, codes: Collection[str]) -> list[str]:
+    """Return the values that no class should consist of: those of few rows, if they are few enough to be listed."""
+    rows = sum(counts.values()) + missing
+    rare = sorted(text for text, count in counts.items() if count <= _RARE_SHARE * rows and text not in codes)
+    return rare if len(rare) <= _MAX_NAMED else []
 
 
 def differing(name: str) -> dict[str, Any]:

@@ -16,45 +16,31 @@ from sfumato.hierarchies.role_detection.suggestion import Suggestion
 from sfumato.localization.messages import Message
 from sfumato.microdata.counts.frequency_table import ValueCounts
 from sfumato.pipelines.plan_suggestion.counted_rows import RowCounter
-from sfumato.pipelines.plan_suggestion.person_columns import FEW_ROWS
 from sfumato.values import replace
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
-# Maximum proportion of rows that are unique on all published answers; for many rows, the maximum number of columns
-# instead.
-_ALONE = 0.03
+# Opinions from which a note says what a person who knows several of them finds.
 _FEW_ANSWERS = 8
 # Answers correlate with several others: minimum number of those, minimum correlation, and standard deviations beyond
 # chance.
 _PARTNERS, _CORRELATED, _CHANCE = 4, 0.2, 4.0
 
 
-# Each of them occurs in many rows, so each alone may be published. Whether others know some of them cannot be
-# determined; so only as many are published as leave hardly any row unique, and the rest waits for a decision.
-#
-# Answers on one scale that correlate are different: several questions about what a person thinks or feels, which
-# others do not know. They are published like opinions, and a note says what an attacker who knows some of them finds.
-# Facts that a form encodes (schooling, income, age group) correlate, too, but they are few.
-def limit_survey_answers(
-    source: RowCounter, told: Mapping[str, Suggestion], profiles: Mapping[str, Profile], rows: int
-) -> dict[str, Suggestion]:
-    """Return the suggestions with survey answers removed that would make more than a few rows unique."""
-    suggestions = dict(told) | (dict(_opinions(source, told, profiles)) if rows <= FEW_ROWS else {})
-    asked = [name for name, one in suggestions.items() if one.role == "sensitive" and one.asked]
-    published = asked[:_FEW_ANSWERS] if rows > FEW_ROWS else _pointing_to_nobody(source, asked)
-    share = f"{100 * _ALONE:g}"
-    return dict(suggestions) | {
-        name: suggestions[name].withheld(Message("reason.together", reason=suggestions[name].reason, share=share))
-        for name in asked
-        if name not in published
-    }
-
-
 def survey_answers_note(suggestions: Mapping[str, Suggestion]) -> str | None:
     """Return a note on published opinions if they are many."""
     count = sum(one.role == "sensitive" and one.concept == "opinion" for one in suggestions.values())
     return Message("reason.many_answers", count=count) if count > _FEW_ANSWERS else None
+
+
+# Answers on one scale that correlate are questions about what a person thinks or feels, which others do not know. They
+# are published like opinions, and a note says what an attacker who knows some of them finds. Facts that a form encodes
+# (schooling, income, age group) correlate, too, but they are few.
+def with_opinions(
+    source: RowCounter, suggestions: Mapping[str, Suggestion], profiles: Mapping[str, Profile]
+) -> dict[str, Suggestion]:
+    """Return the suggestions with answers that correlate with several others on the same scale as opinions."""
+    return dict(suggestions) | dict(_opinions(source, suggestions, profiles))
 
 
 def _opinions(
@@ -72,10 +58,8 @@ def _opinions(
         for name, count in zip(names, partners.tolist(), strict=True):
             if count >= _PARTNERS:
                 one = suggestions[name]
-                yield (
-                    name,
-                    replace(one, asked=False, reason=Message("reason.goes_together", reason=one.reason, count=count)),
-                )
+                reason = Message("reason.goes_together", reason=one.reason, count=count)
+                yield name, replace(one, asked=False, concept=one.concept or "opinion", reason=reason)
 
 
 def _positions(counted: ValueCounts, steps: Sequence[str]) -> Floats:
@@ -96,33 +80,6 @@ def _partners(positions: Floats) -> Ints:
     correlations = np.abs(spread.T @ spread) / np.maximum(np.outer(lengths, lengths), 1e-9)
     least = max(_CORRELATED, _CHANCE / len(positions) ** 0.5)
     return np.asarray((correlations >= least).sum(axis=0) - 1, np.int64)
-
-
-def _pointing_to_nobody(source: RowCounter, names: Sequence[str]) -> list[str]:
-    """Return the first column and each further one as long as few rows are unique on all selected columns."""
-    if len(names) < 2:
-        return [*names]
-    counted = source.count(names, MissingRules())
-    taken: list[str] = []
-    owners: Ints = np.zeros(len(counted.counts), np.int64)
-    for place, name in enumerate(names):
-        finer = _joined(owners, counted.codes[:, place])
-        if not taken or _alone(finer, counted.counts) <= _ALONE:
-            taken, owners = [*taken, name], finer
-    return taken
-
-
-def _joined(owners: Ints, codes: npt.NDArray[np.int32]) -> Ints:
-    """Return the groups of rows that share a group and a code."""
-    keys = owners * (int(codes.max(initial=0)) + 1) + codes
-    joined: Ints = np.unique(keys, return_inverse=True)[1].reshape(-1)
-    return joined
-
-
-def _alone(owners: Ints, counts: Ints) -> float:
-    """Return the proportion of rows that are unique in their group."""
-    sizes = np.bincount(owners, weights=counts)
-    return float((sizes == 1).sum() / max(sizes.sum(), 1))
 
 
 _WEIGHTS = ("weight", "gewicht")

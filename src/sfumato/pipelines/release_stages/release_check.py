@@ -5,6 +5,7 @@ other. If some of them reveal the original value of a generalized label, classes
 them. Every guarantee is evaluated on these, too.
 """
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -17,7 +18,7 @@ from sfumato.localization.messages import Message, quoted
 from sfumato.microdata.counts.frequency_table import ValueCounts, typed
 from sfumato.microdata.counts.grouping import counted_by, in_order
 from sfumato.microdata.counts.persons import PersonCount, all_persons
-from sfumato.microdata.plan.model import Plan, hierarchy_of
+from sfumato.microdata.plan.model import ColumnPlan, Plan, RequestedPlan, hierarchy_of
 from sfumato.microdata.release_check.finer_labels import MOST_LABELS, RawRows, finer_labels
 from sfumato.microdata.release_check.read_back import Inference, ReadBack, mixed_columns, read_back
 from sfumato.microdata.verdict import Guarantee, Verdict
@@ -139,6 +140,25 @@ def release_check(
     return replace(checked, **attacker.broken(found, judge)) if found else checked
 
 
+class InferenceError(UnattainableError):
+    """An attacker infers quasi-identifiers from other published columns.
+
+    Attributes:
+        columns: Other columns without which nothing is inferred; empty if the quasi-identifiers or the order suffice.
+    """
+
+    columns: tuple[str, ...] = ()
+
+    def without_columns(self, plan: RequestedPlan) -> RequestedPlan:
+        """Return the plan with these columns undecided, so that they are removed, and without their models."""
+        columns = {
+            name: ColumnPlan(role="undecided", missing=column.missing) if name in self.columns else column
+            for name, column in plan.columns.items()
+        }
+        models = tuple(model for model in plan.privacy if model.column not in self.columns)
+        return replace(plan, columns=columns, privacy=models)
+
+
 def refuse(checked: ReleaseCheck, plan: Plan) -> None:
     """Raise an error if the release check failed; with `on_inference: warn` violated guarantees are accepted.
 
@@ -148,7 +168,7 @@ def refuse(checked: ReleaseCheck, plan: Plan) -> None:
         UnattainableError: An attacker who compares columns breaks a guarantee.
     """
     _refuse_columns(checked)
-    if plan.on_inference == "refuse":
+    if plan.on_inference != "warn":
         _refuse_inference(checked, plan)
 
 
@@ -173,11 +193,24 @@ def _refuse_inference(checked: ReleaseCheck, plan: Plan) -> None:
             *([Message("error.part.make_a_quasi_identifier", names=quoted(further))] if further else []),
             Message("error.part.on_inference_warn"),
         ]
-        raise UnattainableError(
+        error = InferenceError(
             "inference",
             message=Message("sentences", parts=checked.sentences),
             hint=Message("sentences", parts=tuple(remedies)),
         )
+        error.columns = _removable(checked.inferences, further)
+        raise error
+
+
+def _removable(inferences: Sequence[Inference], further: Sequence[str]) -> tuple[str, ...]:
+    """Return some columns of which every inference needs one, the commonest first; empty if an inference needs none."""
+    chosen: list[str] = []
+    left = [{*entry.columns} & {*further} for entry in inferences]
+    while all(left) and left:
+        times = Counter(name for names in left for name in names)
+        chosen.append(max((name for name in further if times[name]), key=lambda name: times[name]))
+        left = [names for names in left if chosen[-1] not in names]
+    return () if left else tuple(chosen)
 
 
 class _Attacker:
