@@ -59,15 +59,16 @@ def without_inference(
     person = next((name for name, one in suggestions.items() if one.role == "person"), None)
     known = [name for name, one in suggestions.items() if one.role == "quasi-identifier"]
     spare = {name for name in known if suggestions[name].rank} if len(known) > _LEAST_LEFT else set[str]()
-    removed: dict[str, InferenceFinding] = {}
-    for linked in _linked(find_inference_risks(source, proposal, person)):
+    findings = find_inference_risks(source, proposal, person)
+    removed = {
+        finding.columns[-1]: finding for finding in findings if not spare.intersection(finding.quasi_identifiers)
+    }
+    for linked in _linked([finding for finding in findings if not {*finding.columns} & removed.keys()]):
         private = {finding.columns[-1]: finding for finding in linked}
-        spared = [(finding, [name for name in finding.quasi_identifiers if name in spare]) for finding in linked]
-        public = {names[-1]: finding for finding, names in spared if names}
-        covered = all(names for _, names in spared)
+        public = {[name for name in one.quasi_identifiers if name in spare][-1]: one for one in linked}
         left = len(known) - len({*public, *removed} & {*known})
         cheaper = sum(_cost(suggestions[name]) for name in public) < sum(_cost(suggestions[name]) for name in private)
-        removed |= public if covered and cheaper and left >= _LEAST_LEFT else private
+        removed |= public if cheaper and left >= _LEAST_LEFT else private
     chosen = dict(suggestions)
     for name, finding in removed.items():
         others = ", ".join(f'"{other}"' for other in (*finding.quasi_identifiers, *finding.columns) if other != name)

@@ -317,7 +317,7 @@ def differing(name: str) -> dict[str, Any]:
 
 # If most rows have a harmless value, the other values must not fill a class. Otherwise the values of a class must
 # differ; a frequent value is as sensitive as a rare one, unless it states the absence of something. If nearly all rows
-# have one sensitive value, no model can hide who has it, and the column should not be published.
+# have one value, no class needs another one, but the rare ones must not fill a class.
 def proposed_promise(column: str, counts: Mapping[str, int], missing: int, k: int) -> dict[str, Any] | None:
     """Return a model for a sensitive column; None if no useful one could be satisfied.
 
@@ -328,7 +328,8 @@ def proposed_promise(column: str, counts: Mapping[str, int], missing: int, k: in
     ['yes']
     >>> proposed_promise("hiv", {"pos": 85, "neg": 15}, 0, 5)["model"]
     'l-diversity'
-    >>> proposed_promise("hiv", {"pos": 98, "neg": 2}, 0, 5)
+    >>> proposed_promise("hiv", {"pos": 98, "neg": 2}, 0, 5)["values"]
+    ['neg']
     >>> proposed_promise("mark", {"x": 55}, 45, 5)["model"], proposed_promise("mark", {"x": 70}, 30, 5)
     ('alpha-k-anonymity', None)
     """
@@ -345,7 +346,10 @@ def proposed_promise(column: str, counts: Mapping[str, int], missing: int, k: in
         return None
     most = max(values.values(), default=0)
     if len(values) > 1 and sum(values.values()) - most < _OTHER_SHARE * rows and not _is_harmless(values, negatives):
-        return None
+        rare = _rare_values(counts, missing, ())
+        return (
+            {"model": "alpha-k-anonymity", "alpha": ALPHA, "k": k, "column": column, "values": rare} if rare else None
+        )
     many = max(most, missing) <= _RARE_SHARE * rows and len(values) >= 2 * k
     return {"model": "l-diversity", "variant": "distinct", "l": 3 if many else 2, "column": column}
 
