@@ -11,8 +11,8 @@ SRC = Path(__file__).parents[1] / "src" / "sfumato"
 # Words of identifiers that are still in use, each with the number of identifiers: lower it, never raise it.
 IDENTIFIERS = """
 anyway 2, beside 9, house 7, houses 0, ladder 5, ladders 4, masked 16, rehearsal 3, rehearsals 1, rehearse 4,
-room 17, rooms 2, rung 3, rungs 2, seal 7, sealed 1, seals 2, teller 3, tellers 1, tells 18, told 24, twin 4,
-twins 7, unsafe 19, withheld 8"""
+room 16, rooms 2, rung 3, rungs 2, seal 7, seals 2, teller 3, tellers 1, tells 18, told 23, twin 4,
+twins 7, unsafe 18, withheld 8"""
 TEXTS = (
     "anew|anyway|beside|house|ladder|masked|nobody|promise|rehearsal|room|rung|seal|sealed|stands|tells|told|twin|"
     "unsafe|whoever|withheld"

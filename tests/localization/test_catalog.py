@@ -92,6 +92,30 @@ def test_every_text_has_a_code_in_the_sources() -> None:
     assert left == []
 
 
+# Texts that come from elsewhere: bodies of the service, stored jobs, and reasons for roles.
+RECEIVED = (
+    "service/",
+    "web/",
+    "attributes/knowledge_graph/documents.py",
+    "docs_reference/",
+    "localization/messages.py",
+)
+SHOWN = {"notes", "remarks", "warnings", "notices", "message", "hint"}
+
+
+def test_texts_that_people_read_are_messages() -> None:
+    """A field or argument for notes, warnings, errors and hints takes messages; mypy then refuses composed texts."""
+    plain = []
+    for path in sorted(SOURCES.rglob("*.py")):
+        place = path.relative_to(SOURCES).as_posix()
+        for node in () if place.startswith(RECEIVED) else ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            name = getattr(node, "arg", getattr(getattr(node, "target", None), "id", ""))
+            annotation = getattr(node, "annotation", None)
+            if name in SHOWN and annotation is not None and re.search(r"\bstr\b", ast.unparse(annotation)):
+                plain.append(f"{place}:{node.lineno} {name}")
+    assert plain == []
+
+
 def test_values_are_no_english_words() -> None:
     """A value that is a text in the code would stay English in every language: it is a message, or its own code."""
     english = [

@@ -7,6 +7,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from refusals import refused
 from sfumato import datasets
 from sfumato.errors import DataError, PlanError
 from sfumato.localization.messages import words_in
@@ -314,13 +315,13 @@ def test_files_without_rows_are_refused(empty, tmp_path) -> None:
     names = {name: money(tmp_path / f"{name}.csv", seed) for seed, name in enumerate(("release", "raw", "control"))}
     names["register"] = money(tmp_path / "register.csv", 0)
     names[empty].write_text("name;plz;lohn\n")
-    with pytest.raises(DataError, match="no rows"):
+    with pytest.raises(DataError, check=refused("error.data.no-rows.has_no_rows")):
         attack(names["release"], names["raw"], control=names["control"], register=names["register"], attempts=20)
 
 
 @pytest.mark.parametrize("part", [1.0, 0.5])
 def test_raw_rows_are_no_control(part, raw) -> None:
-    with pytest.raises(PlanError, match="no control"):
+    with pytest.raises(PlanError, check=refused("error.plan.control.raw_rows")):
         attack(raw, raw, control=raw.sample(fraction=part, shuffle=True, seed=1), attempts=20)
 
 

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 import sfumato as sf
-from refusals import coded
+from refusals import coded, refused
 
 FRAME = pd.DataFrame({"age": [str(20 + row % 10) for row in range(40)], "sex": ["m", "f"] * 20})
 PLAN = sf.Plan(sf.KAnonymity(3), method=sf.Optimal(suppression=0.05), other="insensitive").quasi(
@@ -63,7 +63,7 @@ def test_a_dataset_is_one_line_and_a_few_rows():
 
 
 def test_an_engine_that_there_is_not_is_refused():
-    with pytest.raises(sf.PlanError, match='there is no engine "polars"'):
+    with pytest.raises(sf.PlanError, check=refused("error.plan.engine.unknown_engine", name="polars")):
         sf.anonymize(FRAME, PLAN, engine="polars")
 
 

@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 import sfumato as sf
-from refusals import coded
+from refusals import coded, refused
 
 ROWS = pl.DataFrame(
     {
@@ -38,7 +38,7 @@ def test_a_chart_is_written_as_the_end_of_its_name_says(release, kind, start, tm
 
 
 def test_a_chart_is_written_as_no_other_kind(release, tmp_path):
-    with pytest.raises(sf.PlanError, match=r"chart.docx"):
+    with pytest.raises(sf.PlanError, check=refused("error.plan.chart", name="chart.docx")):
         release.plot.risk().save(tmp_path / "chart.docx")
     assert not list(tmp_path.iterdir())
 
@@ -65,13 +65,13 @@ def test_a_column_is_explained(release):
     assert "digits: length 5" in words
     assert "→" in words
     assert "at least 2" in str(release.explain("illness"))
-    with pytest.raises(sf.PlanError, match='Did you mean "zip"'):
+    with pytest.raises(sf.PlanError, check=refused("error.plan.columns.there_is_no_column")):
         release.explain("zipp")
 
 
 def test_codes_that_lost_their_zeros_are_known():
     rows = pl.DataFrame({"zip": [1067 + row % 5 for row in range(30)], "sex": ["m"] * 30})
-    with pytest.raises(sf.DataError, match=r"with zeros in front.*dtype=\{\"zip\": str\}"):
+    with pytest.raises(sf.DataError, check=coded("data.invalid-value")):
         sf.anonymize(rows, sf.Plan(sf.KAnonymity(2)).quasi("sex", zip=sf.digits(5)))
     mixed = pl.DataFrame({"zip": ["1067", "x"] * 15, "sex": ["m"] * 30})
     with pytest.raises(sf.DataError) as error:

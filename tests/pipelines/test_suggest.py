@@ -24,6 +24,7 @@ import yaml
 from messy_files import MessyFile
 
 import sfumato
+from refusals import coded
 from sfumato.errors import DataError, UnattainableError
 from sfumato.hierarchies.role_detection import role_reasons
 from sfumato.hierarchies.role_detection.quasi_identifiers import MOST_QUASI_IDENTIFIERS
@@ -542,7 +543,7 @@ def test_a_file_of_another_code_page_is_told_by_its_letters(tmp_path, encoding, 
 def test_a_damaged_utf8_file_is_not_read_as_something_else(tmp_path):
     path = tmp_path / "rows.csv"
     path.write_bytes(b"Alter,Ort\n" + "30,Köln\n".encode() * 20 + b"31,K\xf6ln\n")
-    with pytest.raises(DataError, match="UTF-8") as caught:
+    with pytest.raises(DataError, check=coded("data.encoding.wrong_encoding 22:5")) as caught:
         suggest_for_file(path)
     assert "--encoding cp1252" in caught.value.hint
 

@@ -115,7 +115,7 @@ def report_command(
         Path | None, typer.Option(help="Write the annex for an impact assessment to this file (.md or .docx).")
     ] = None,
     pdf: Annotated[
-        bool, typer.Option("--pdf", help="Print report.html and report-external.html to PDF beside them.")
+        bool, typer.Option("--pdf", help="Print report.html and report-external.html to PDF in the same folder.")
     ] = False,
     quiet: Quiet = False,
 ) -> None:

@@ -5,7 +5,7 @@ import csv
 import pytest
 
 from batch_files import OPEN, run, specified, write_records
-from refusals import codes_of
+from refusals import codes_of, refused
 from sfumato.errors import PlanError
 from sfumato.localization.messages import Message
 from sfumato.pipelines.tables.batch.run import run_batch
@@ -92,7 +92,7 @@ def test_cells_that_two_tables_give_away_by_their_sums_are_warned_of(folder):
 
 def test_the_log_of_a_batch_that_goes_wrong_is_written(folder):
     lines = ("<SUPPRESS> OPT(1,1)", WRITES[0], "<SUPPRESS> OPT(7,1)")
-    with pytest.raises(PlanError, match="there is no table 7") as caught:
+    with pytest.raises(PlanError, check=refused("located.command")) as caught:
         run(folder, tables("P(20,1)", "FREQ(2,10)"), *lines)
     notice = str(Message("note.internal_file", name="1.csv", reason=Message("phrase.sensitivity")))
     log = (folder / "out" / "log.txt").read_text().splitlines()

@@ -4,7 +4,7 @@ import csv
 
 import pytest
 
-from refusals import codes_of
+from refusals import coded, codes_of
 from sfumato.errors import DataError
 from sfumato.pipelines.tables.batch.run import run_batch
 from sfumato.tables.linked import cross as implicit_cells
@@ -81,7 +81,7 @@ def test_a_table_that_crosses_both_ties_them(tmp_path, recoding):
 
 
 def test_a_table_that_names_a_variable_twice_is_refused_by_its_line(tmp_path):
-    with pytest.raises(DataError, match="line 4"):
+    with pytest.raises(DataError, check=coded("data.batch.spanning_variable_occurs_twice 4:16")):
         run(tmp_path, COUNTS, "<SUPPRESS> GH(0)", crossed("gem", "Gem"))
 
 

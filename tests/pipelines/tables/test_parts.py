@@ -4,6 +4,7 @@ import pandas
 import pytest
 
 import sfumato as sf
+from refusals import refused
 
 TABLE = pandas.DataFrame({"area": ["Total", "a", "b"], "n": [11, 2, 9]})
 PARTS = {"dimensions": {"area": {"column": "area"}}, "primary": [{"rule": "range", "min": 1, "max": 3}]}
@@ -16,5 +17,5 @@ def test_the_nearest_part_is_named(wrong, meant) -> None:
 
 
 def test_what_is_no_plan_is_told_as_such() -> None:
-    with pytest.raises(sf.PlanError, match="a plan is a file, a mapping or a TablePlan, and this is a list"):
+    with pytest.raises(sf.PlanError, check=refused("error.plan.no-plan.is_no_table_plan", kind="a list")):
         sf.protect(TABLE, plan=["n"])

@@ -6,6 +6,7 @@ import pytest
 
 from batch_files import OPEN, published, specified, write_records, writes
 from batch_files import run as run_text
+from refusals import coded
 from sfumato.errors import DataError
 from sfumato.pipelines.tables.audit import audit
 from sfumato.pipelines.tables.batch.run import run_batch
@@ -94,7 +95,7 @@ def test_a_plan_of_several_tables_reads_files_without_headers(folder):
 
 def test_a_quote_that_is_not_closed_is_said_with_its_place(folder):
     (folder / "one.arb").write_text('<OPENMICRODATA> "m.asc"\n<OPENMETADATA> "m.rda\n')
-    with pytest.raises(DataError, match="line 2, column 16: a quote is not closed"):
+    with pytest.raises(DataError, check=coded("data.batch.quote 2:16")):
         run_batch(folder / "one.arb", folder / "out")
 
 

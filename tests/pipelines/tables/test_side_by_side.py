@@ -10,6 +10,7 @@ from scipy.optimize import linprog
 import sfumato as sf
 from batch_files import OPEN, VARIABLE, published, run, write_records, writes
 from batch_files import specified as specified_as
+from refusals import refused
 from sfumato.errors import DataError, PlanError, UnattainableError
 from sfumato.pipelines.tables.batch import joint_audit
 from sfumato.tables.plan.table_plan import read_table_plan
@@ -152,7 +153,7 @@ def test_a_cell_that_no_table_shows_is_not_computed_either(folder):
 
 def test_a_new_code_that_is_the_total_is_refused(folder):
     (folder / "all.grc").write_text("T: a-d\n")
-    with pytest.raises(PlanError, match="a new code of x is that of its total, T"):
+    with pytest.raises(PlanError, check=refused("located.command")):
         run(folder, LINE_AND_PLANE + '<RECODE> 2, "x", "all.grc"\n')
 
 
@@ -188,7 +189,7 @@ def test_levels_whose_digits_are_not_those_of_the_codes_are_refused(folder):
     (folder / "m.asc").write_text("101;5\n102;6\n201;7\n")
     tags = "<HIERARCHICAL>\n<HIERLEVELS> 1 3\n"
     (folder / "m.rda").write_text(f'<SEPARATOR> ";"\nx\n{VARIABLE}{tags}v\n<NUMERIC>\n')
-    with pytest.raises(DataError, match="the levels of x end at 1, 4 digits, and a code has 3"):
+    with pytest.raises(DataError, check=refused("located.command")):
         run(folder, OPEN + specified(('"x"', "FREQ(1,10)")))
 
 
@@ -348,7 +349,7 @@ def test_totals_that_do_not_add_up_are_named_with_a_remedy_of_batch_files(folder
     off = (folder / "t1.tab").read_text().replace("b2;T;135", "b2;T;195")
     (folder / "t1.tab").write_text(off)
     text = two_tables(folder, between="//", last="<SUPPRESS> MOD(0)").replace("READTABLE> 0", "READTABLE> 2", 1)
-    with pytest.raises(DataError, match=r"READTABLE> 2.*off by up to 60") as caught:
+    with pytest.raises(DataError, check=refused("located.command")) as caught:
         run(folder, text)
     assert "tolerance" not in caught.value.hint
 
