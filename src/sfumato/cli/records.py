@@ -79,7 +79,9 @@ def import_command(
         Path, typer.Argument(help="Rows (.sav, .zsav, .por, .dta, .sas7bdat, .xpt), or a project (.deid, .R).")
     ],
     *,
-    out: Annotated[Path, typer.Option(help="The CSV file to write, with labels in a second file; for a project, a new folder.")],
+    out: Annotated[
+        Path, typer.Option(help="The CSV file to write, with labels in a second file; for a project, a new folder.")
+    ],
     labels: Annotated[bool, typer.Option("--labels", help="Write labels in place of the values.")] = False,
     catalog: Annotated[Path | None, typer.Option(help="The catalog in which SAS keeps labels.")] = None,
     json: AsJson = False,
