@@ -111,6 +111,11 @@ def test_numbers_of_groups_are_known_to_others_and_keys_of_persons_are_removed()
     assert suggest(profile("patient_id", drawn(*range(1000, 1080), rows=400), missing=3)).role == "identifier"
 
 
+def test_two_years_are_times_and_yes_and_no_are_none():
+    assert suggest(profile("Election Year", drawn(2016, 2018))).concept == "date"
+    assert suggest(profile("time", drawn(0, 1))).concept != "date"
+
+
 def test_decimal_numbers_are_no_keys():
     assert suggest(profile("comp_income", [f"0.{place * 7919:08d}" for place in range(400)])).role == "sensitive"
 

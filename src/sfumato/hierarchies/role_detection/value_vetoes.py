@@ -94,8 +94,10 @@ def _is_time(column: Column) -> bool:
     profile = column.profile
     if column.shape.kind in _TIMES:
         return True
-    if len(profile.counts) < _FEWEST_TIMES or profile.share_of(_TIME) < UNIQUE_SHARE:
+    if profile.share_of(_TIME) < UNIQUE_SHARE:
         return False
+    if len(profile.counts) < _FEWEST_TIMES:
+        return _are_years(profile)
     spread, whole = distribution_of(profile)
     if spread is None:
         return column.shape.kind != "decimal"
