@@ -100,12 +100,6 @@ CASES = {
         2,
         "no column is a quasi-identifier",
     ),
-    "a quasi-identifier without hierarchy": (
-        plan_of(columns__zip={"role": "quasi-identifier"}),
-        GOOD,
-        2,
-        "needs a hierarchy",
-    ),
     "a model about no column": (
         plan_of(privacy=[{"model": "l-diversity", "l": 2, "column": "ilness"}]),
         GOOD,
