@@ -66,7 +66,7 @@ def wrong_columns(file: MessyFile, suggestion: SuggestedPlan) -> list[str]:
     def right(name: str) -> bool:
         reason = suggestion.reasons[name]
         withheld = "Q" in file.roles[name] and reason.startswith(UNDECIDED) and any(one in reason for one in crowded)
-        kept = "Q" in file.roles[name] and "on the assumption that nobody knows it" in reason
+        kept = "Q" in file.roles[name] and "on the assumption that no one knows it" in reason
         return roles[name] in file.roles[name] or withheld or kept
 
     return [name for name in file.roles if not right(name)]
