@@ -319,6 +319,8 @@ def with_textless(rows: CountedRows, proposal: SuggestedPlan) -> SuggestedPlan:
 
 # Maximum number of values of a column of units or test names.
 _MOST_KINDS = 100
+# Kinds have names; columns of numbers alone name none.
+_WORDED = regex(r".*[^\W\d_].*")
 # A kind with this many distinct numbers loses them if at least this proportion of its rows are published identically.
 _SOME_NUMBERS, _ALIKE = 5, 0.9
 # Minimum factor between the numbers of two kinds with different units or meanings.
@@ -332,7 +334,9 @@ def mixed_units_note(rows: RowCounter, plan: Mapping[str, Any], profiles: Mappin
         name: PublishPlan(**column["publish"]) for name, column in columns.items() if "round" in _publish(column)
     }
     kinds = [
-        name for name, profile in profiles.items() if name not in rounded and 2 <= len(profile.counts) <= _MOST_KINDS
+        name
+        for name, profile in profiles.items()
+        if name not in rounded and 2 <= len(profile.counts) <= _MOST_KINDS and profile.share_of(_WORDED) > 0
     ]
     found = (
         Message("note.mixed_measures", name=name, kinds=kind, number=number)
