@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from sfumato.docs_reference.pages import written
+from sfumato.docs_reference.plan_keys import keys_table
 from sfumato.microdata.models.registry import MODEL, SHAPES
 from sfumato.schema.composite import ListSchema, read
 
@@ -20,7 +22,8 @@ def test_the_plan_is_read():
 
 
 @pytest.mark.parametrize("name", SHAPES)
-def test_every_model_and_key_is_there(name):
-    line = next(line for line in TEXT.splitlines() if line.startswith(f"| `{name}` |"))
-    for key in SHAPES[name].keys:
-        assert f"`{key}" in line
+def test_every_model_has_a_line_and_a_page_with_its_keys(name):
+    assert f"](models/{name}.md) |" in written("models")
+    keys = keys_table(SHAPES[name])
+    assert all(f"| `{key}` |" in keys for key in SHAPES[name].keys)
+    assert keys in written(f"models/{name}")
