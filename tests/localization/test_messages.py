@@ -13,7 +13,7 @@ from sfumato.hierarchies.role_detection import role_reasons
 from sfumato.hierarchies.role_detection.date_formats import DATE_FORMATS
 from sfumato.hierarchies.role_detection.role_reasons import PHRASES
 from sfumato.hierarchies.types import COLUMN_TYPES as TYPES
-from sfumato.localization.messages import SAID, accepted_words, languages, words_in
+from sfumato.localization.messages import SAID, Message, accepted_words, languages, words_in
 from sfumato.localization.plurals import PluralMessage
 from sfumato.microdata.models.registry import SHAPES
 from sfumato.microdata.plan.methods import METHOD
@@ -134,6 +134,12 @@ def test_reasons_for_roles_come_in_the_language_of_the_page(tmp_path) -> None:
         assert told != reason
         assert not re.search(r"\b(its|the|of|and|others|such)\b", told)
         assert ENGLISH.text(reason) == reason
+
+
+def test_a_text_without_code_is_translated_whatever_notation_its_numbers_have() -> None:
+    """Messages that an earlier version stored are such texts."""
+    message = Message("reason.comparing_run", method="samarati", k=5, share=0.02, runs=3)
+    assert words_in("de").text(str(message)) == words_in("de").text(message) != message
 
 
 def test_all_that_is_said_below_the_pages_is_known() -> None:

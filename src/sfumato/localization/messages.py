@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from sfumato.localization.number_format import amount, percent
-from sfumato.localization.plurals import CHOICE, Counting, PluralMessage
+from sfumato.localization.plurals import CHOICE, Counting, PluralMessage, filled
 from sfumato.patterns import regex
 
 _KEY = re.compile(r"[\w.-]+")
@@ -232,7 +232,7 @@ class Messages(Mapping[str, str]):
         for key, pattern in _patterns():
             match = pattern.fullmatch(english)
             if match:
-                return self[key].format(**{name: self._part(name, text) for name, text in match.groupdict().items()})
+                return filled(self[key], {name: self._part(name, text) for name, text in match.groupdict().items()})
         return english
 
     def _part(self, placeholder: str, english: str) -> str:

@@ -137,8 +137,9 @@ class _Bar:
 def stage_words(words: Messages, stage: str | None) -> str:
     """Describe the current stage of a job, by its name or in a sentence of its own.
 
-    >>> from sfumato.localization.messages import words_in
-    >>> stage_words(words_in("de"), None), stage_words(words_in("de"), "samarati, k = 5, suppression 0.02: 3 runs left")
+    >>> from sfumato.localization.messages import Message, words_in
+    >>> stage = Message("reason.comparing_run", method="samarati", k=5, share=0.02, runs=3)
+    >>> stage_words(words_in("de"), None), stage_words(words_in("de"), stage)
     ('Warten …', 'samarati, k = 5, Zurückhaltung 0,02, noch zu tun 3')
     """
     return words.get(stage or "waiting") or words.text(stage or "")
