@@ -141,7 +141,7 @@ BAD = {
     "total": (CELLS.replace("1,2,7", "1,2,8"), 3, "Kreis 1"),
     "parent": (CELLS.replace("1,0,9\n", ""), 3, "Kreis 1"),
     "twice": (CELLS + "1,2,7\n", 3, "same cell"),
-    "text": (CELLS.replace("1,2,7", "1,2,seven"), 3, "not a number"),
+    "text": (CELLS.replace("1,2,7", "1,2,seven"), 3, "data.not-a-number"),
     "chain": ("Kreis,Quartier,Wert\n0,0,2\n1,0,2\n1,1,2\n", 4, "grand total"),
     "column": (CELLS.replace("Wert", "Zahl"), 2, "Wert"),
 }

@@ -198,7 +198,7 @@ def test_a_survey_of_enterprises_is_judged_by_who_is_behind_its_sums(base, open_
     page.get_by_text("2 of 4 cells suppressed: 1 primary, 1 secondary.").wait_for()
     page.locator("textarea").first.fill(LARGE)
     button(page, "Protect").click()
-    page.get_by_text(WORDS["said.nothing_unsafe"]).wait_for()
+    page.get_by_text(WORDS["tabled.nothing_sensitive"]).wait_for()
     assert not page.get_by_text(WORDS["table_holds"]).count()
     assert not page.get_by_text("this is proved").count()
 
@@ -342,7 +342,7 @@ def test_a_table_is_rounded_and_all_ways_are_compared(base, open_page) -> None:
     page.get_by_text(WORDS["masking.promised"]).click()
     button(page, "Protect").click()
     page.get_by_text("controlled rounding to base 5 changed ").wait_for()
-    page.get_by_text(WORDS["said.noised_no_promise"]).wait_for()
+    page.get_by_text(WORDS["noised.no_guarantee"]).wait_for()
     numbers = [int(text) for text in page.locator(".sf-crosstab td").all_inner_texts()]
     assert len(numbers) == 12 and all(number % 5 == 0 for number in numbers)
     assert page.locator(".sf-crosstab td.masked").first.get_attribute("title").startswith("true value ")
