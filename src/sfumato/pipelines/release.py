@@ -292,8 +292,9 @@ def _search(job: Job, table: FrequencyTable, folder: ScratchFolder | None) -> tu
         progress.callback("search", done, whole)
 
     with progress.step("search"):
-        if plan.purpose.questions and isinstance(method, Auto):
-            result = search_by_answers(plan, method, job.source, table, None if folder is None else folder.path, tell)
+        if plan.purpose.questions and method.recoding == "best":
+            where = None if folder is None else folder.path
+            result = search_by_answers(plan, cast("Auto", method), job.source, table, where, tell)
         else:
             result = search(plan, table, tell)
     job = replace(job, plan=replace(job.plan, method=result.method or job.plan.method))

@@ -145,7 +145,7 @@ def advise(
     requested = read_plan(plan)
     if requested.files:
         raise PlanError("remedies.files")
-    if any(model.name == "differential-privacy" for model in requested.privacy):
+    if any(model.judges == "sampling" for model in requested.privacy):
         raise PlanError("remedies.differential")
     trials = _Trials(data, requested, engine)
     before = trials.original()
