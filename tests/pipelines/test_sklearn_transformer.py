@@ -49,7 +49,7 @@ def test_rows_that_break_a_promise_or_hold_something_new_are_refused(transformer
         transformer.transform(rows(2))
     with pytest.raises(sf.DataError):
         transformer.transform(rows(120).assign(age=99))
-    with pytest.raises(sf.DataError, check=coded("data.columns.the_rows_have_other_columns")):
+    with pytest.raises(sf.DataError, check=coded("data.columns.other_than_fitted")):
         transformer.transform(rows(120).drop(columns="score"))
 
 

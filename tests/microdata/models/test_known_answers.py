@@ -231,8 +231,10 @@ def test_an_attribute_with_one_value_keeps_what_compares_with_itself(model):
 
 def test_an_attribute_with_one_value_can_never_be_diverse():
     _, whole = classes_of(["a", "a"], ["a"])
-    assert LDiversity(2, "s").infeasibility(whole) == "l = 2 needs 2 distinct values of s, it has 1."
-    assert "needs 2 distinct values of s, it has 1" in (AlphaKAnonymity(0.5, 1, "s").infeasibility(whole) or "")
+    diverse, alpha = LDiversity(2, "s").infeasibility(whole), AlphaKAnonymity(0.5, 1, "s").infeasibility(whole)
+    assert diverse is not None and alpha is not None
+    assert (diverse.code, diverse.values) == ("reason.l_values", {"l": 2, "column": "s", "count": 1})
+    assert (alpha.code, alpha.values["needed"], alpha.values["count"]) == ("reason.alpha_values", 2, 1)
 
 
 def test_no_class_at_all():

@@ -38,7 +38,8 @@ def test_a_threshold_of_all_rows_asks_for_nothing():
 
 
 def test_a_single_row_is_unique_whatever_is_done():
-    assert SampleUniqueness(0.5).infeasibility(classes(1)) == "the data have one row, and it is unique."
+    reason = SampleUniqueness(0.5).infeasibility(classes(1))
+    assert reason is not None and reason.code == "reason.one_row"
     assert SampleUniqueness(0.5).infeasibility(classes(2)) is None
 
 
