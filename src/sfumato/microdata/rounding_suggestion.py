@@ -79,9 +79,8 @@ def bands(counts: Mapping[str, int], k: int) -> Iterator[PublishPlan | None]:
     numbers, rows = numerals(forms), np.array([*counts.values()], np.int64)
     if rows.min() >= k:
         yield None
-    plans = [*_cut_tails(numbers, rows, k)]
-    for tail in _TAILS:
-        plans += _plans(forms, numbers, rows, k, Decimal(1), _LEAST_BANDS, tail)
+    plans = [plan for tail in _TAILS for plan in _plans(forms, numbers, rows, k, Decimal(1), _LEAST_BANDS, tail)]
+    plans += reversed([*_cut_tails(numbers, rows, k)])  # of as many numbers, the last plan is taken: the fewest change
     published = {len(sizes): plan for plan in plans if (sizes := _rough_counts(plan, numbers, rows)).min() >= k}
     last = 2 * len(rows)
     for size in sorted(published, reverse=True):

@@ -50,7 +50,7 @@ def drawn(*values, rows=200, seed=1):
     return random.Random(seed).choices(values, k=rows)
 
 
-@pytest.mark.parametrize(("name", "values", "rows", "role", "concept"), labeled())
+@pytest.mark.parametrize(("name", "values", "rows", "role", "concept"), list(labeled()))
 def test_labeled_columns(name, values, rows, role, concept):
     found = suggest(Profile(name, dict.fromkeys(values, rows), rows * len(values)))
     assert (found.role, found.concept or "-") == (role, concept), found.reason

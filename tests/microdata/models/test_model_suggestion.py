@@ -59,7 +59,8 @@ def test_a_zero_is_a_negative_beside_one_or_many_numbers_alone(counts, model):
 
 
 def test_spellings_are_taken_together():
-    assert proposed_promise("x", {"HIV": 330, "hiv": 330, "H.I.V.": 330, "flu": 10}, 0, 5) is None
+    promise = proposed_promise("x", {"HIV": 500, "hiv": 290, "H.I.V.": 200, "flu": 6, "Flu": 4}, 0, 5)
+    assert promise is not None and (promise["model"], promise["values"]) == ("alpha-k-anonymity", ["Flu", "flu"])
 
 
 def test_a_missing_value_harms_nobody():
@@ -80,7 +81,7 @@ def test_no_class_of_a_proposed_release_is_all_positive():
     assert least == 2
 
 
-def test_what_nearly_everybody_has_is_withheld():
+def test_of_what_nearly_everybody_has_the_rare_values_are_limited():
     draw = random.Random(4)
     frame = pl.DataFrame(
         {
@@ -89,4 +90,5 @@ def test_what_nearly_everybody_has_is_withheld():
         }
     )
     plan = sf.suggest(frame)
-    assert plan.columns["cancer"].role == "identifier" and "may be sensitive" in plan.reasons["cancer"]
+    assert plan.columns["cancer"].role == "sensitive"
+    assert [(model.alpha, model.values) for model in plan.privacy if model.column == "cancer"] == [(0.8, ("no",))]

@@ -67,7 +67,7 @@ def may_number_units(profile: Profile) -> bool:
 
     >>> may_number_units(Profile("x", {str(number): 9 for number in range(1, 80)}, rows=711))
     True
-    >>> may_number_units(Profile("x", {str(number): 90 - number for number in range(80)}, rows=4040))
+    >>> may_number_units(Profile("x", {str(number): 900 // (number + 1) for number in range(80)}, rows=4434))
     False
     """
     spread, _ = distribution_of(profile)

@@ -300,14 +300,18 @@ def _promises(
         counts = published[name].counts if name in published else profile.counts
         if not suggestion.kept:
             yield proposed_promise(name, counts, profile.missing, k) or differing(name)
-        elif rare := _rare_values(counts, profile.missing, codes.get(name, ())):
-            yield {"model": "alpha-k-anonymity", "alpha": ALPHA, "k": k, "column": name, "values": rare}
+        elif rare := _limited(name, _rare_values(counts, profile.missing, codes.get(name, ())), k):
+            yield rare
 
 
 def _rare_values(counts: Mapping[str, int], missing: int, codes: Collection[str]) -> list[str]:
     """Return the values that no class should consist of: those of few rows, if they are few enough to be listed."""
     rows = sum(counts.values()) + missing
-    rare = sorted(text for text, count in counts.items() if count <= _RARE_SHARE * rows and text not in codes)
+    spelling = _spelling(counts)
+    values = _values(counts, spelling)
+    rare = sorted(
+        text for text in counts if values[spelling.get(text, text)] <= _RARE_SHARE * rows and text not in codes
+    )
     return rare if len(rare) <= _MAX_NAMED else []
 
 
@@ -334,7 +338,7 @@ def proposed_promise(column: str, counts: Mapping[str, int], missing: int, k: in
     ('alpha-k-anonymity', None)
     """
     rows = sum(counts.values()) + missing
-    values = _values(counts)
+    values = _values(counts, _spelling(counts))
     negatives = negatives_of(counts, counted=counts_something(column))
     delicate = sorted(counts.keys() - negatives)
     harmless = missing + sum(counts[text] for text in negatives)
@@ -346,10 +350,7 @@ def proposed_promise(column: str, counts: Mapping[str, int], missing: int, k: in
         return None
     most = max(values.values(), default=0)
     if len(values) > 1 and sum(values.values()) - most < _OTHER_SHARE * rows and not _is_harmless(values, negatives):
-        rare = _rare_values(counts, missing, ())
-        return (
-            {"model": "alpha-k-anonymity", "alpha": ALPHA, "k": k, "column": column, "values": rare} if rare else None
-        )
+        return rare_promise(column, counts, missing, k)
     many = max(most, missing) <= _RARE_SHARE * rows and len(values) >= 2 * k
     return {"model": "l-diversity", "variant": "distinct", "l": 3 if many else 2, "column": column}
 
@@ -360,24 +361,27 @@ def rare_promise(column: str, counts: Mapping[str, int], missing: int, k: int) -
     >>> rare_promise("hiv", {"pos": 98, "neg": 2}, 0, 5)["values"]
     ['neg']
     """
-    rows = sum(counts.values()) + missing
-    rare = sorted(text for text, count in counts.items() if count <= _RARE_SHARE * rows)
-    if not 0 < len(rare) <= _MAX_NAMED:
-        return None
-    return {"model": "alpha-k-anonymity", "alpha": ALPHA, "k": k, "column": column, "values": rare}
+    return _limited(column, _rare_values(counts, missing, ()), k)
 
 
-def _values(counts: Mapping[str, int]) -> dict[str, int]:
+def _limited(column: str, values: Sequence[str], k: int) -> dict[str, Any] | None:
+    """Return a model by which no class consists mostly of the given values; None without any."""
+    model = {"model": "alpha-k-anonymity", "alpha": ALPHA, "k": k, "column": column, "values": [*values]}
+    return model if values else None
+
+
+def _values(counts: Mapping[str, int], spelling: Mapping[str, str]) -> dict[str, int]:
     """Return the rows of each value, with spelling variants merged."""
-    if are_plain_numbers(counts):
-        return dict(counts)
-    spelling = one_spelling(counts)
-    if len({*spelling.values()}) == len(counts):
-        return dict(counts)
-    values = dict.fromkeys(spelling.values(), 0)
+    values: dict[str, int] = {}
     for text, rows in counts.items():
-        values[spelling[text]] += rows
+        value = spelling.get(text, text)
+        values[value] = values.get(value, 0) + rows
     return values
+
+
+def _spelling(counts: Mapping[str, int]) -> Mapping[str, str]:
+    """Return the spelling that each value is counted by; numbers have one each."""
+    return {} if are_plain_numbers(counts) else one_spelling(counts)
 
 
 def _is_harmless(values: Mapping[str, int], negatives: Collection[str]) -> bool:
